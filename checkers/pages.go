@@ -1,0 +1,162 @@
+package checkers
+
+import (
+	"slices"
+	"sort"
+
+	"tornpage/engine/page"
+)
+
+const pagesCheck = "pages"
+
+// sectorSize is the granule of sharing and of reports: the smallest unit that
+// a disk writes whole (design.md: sectors of 512 B or 4 KiB).
+const sectorSize = 512
+
+const sectors = page.Size / sectorSize
+
+// Layout says how a page is laid out, and so what may differ.
+type Layout uint8
+
+// The layouts. A page whose header is not sane is compared raw.
+const (
+	Heap  Layout = iota // standard page of heap tuples
+	Index               // standard page of index tuples; a B-tree's special area
+	Raw                 // no header at all: status pages
+)
+
+// Masking says what a storage may return differently from what was appended.
+type Masking struct {
+	Hints  bool                 // bits set without a log record may differ
+	Layout func(page.ID) Layout // nil: Heap, or Index if there is a special area
+}
+
+// version is one page after one mini-transaction; sectors that did not change
+// are shared with the version before.
+type version struct {
+	lsn  page.LSN
+	data [sectors]*[sectorSize]byte
+}
+
+// Oracle knows what storage must return for a page at an LSN, from having seen
+// every page as it was when its change was appended. It shares no redo code
+// with the engine: it never applies a record.
+type Oracle struct {
+	masking Masking
+	pages   map[page.ID][]version // in order of LSN
+	floor   page.LSN              // versions below are forgotten
+	bytes   int
+}
+
+// NewOracle returns an oracle that has seen no page.
+func NewOracle(m Masking) *Oracle {
+	return &Oracle{masking: m, pages: make(map[page.ID][]version)}
+}
+
+// Appended records the page that a mini-transaction with end LSN at left, as
+// stamped. Of several calls with one LSN the last counts. An LSN below the
+// page's last one is a Broken verdict: the log went back.
+func (o *Oracle) Appended(id page.ID, at page.LSN, p *page.Page) Verdict {
+	chain := o.pages[id]
+	n := len(chain)
+	if n > 0 && chain[n-1].lsn > at {
+		return broken(pagesCheck, nil, "%v appended at %v after %v", id, at, chain[n-1].lsn)
+	}
+	v := version{lsn: at}
+	for s := range v.data {
+		now := (*[sectorSize]byte)(p[s*sectorSize:])
+		if n > 0 && *chain[n-1].data[s] == *now {
+			v.data[s] = chain[n-1].data[s]
+			continue
+		}
+		copied := *now
+		v.data[s] = &copied
+		o.bytes += sectorSize
+	}
+	if n > 0 && chain[n-1].lsn == at {
+		chain[n-1] = v
+		return holds(pagesCheck)
+	}
+	o.pages[id] = append(chain, v)
+	return holds(pagesCheck)
+}
+
+// Check holds what storage returned for (id, at) against the last version at
+// or below at; got is nil if storage said that the page is absent.
+func (o *Oracle) Check(id page.ID, at page.LSN, got *page.Page) Verdict {
+	if at < o.floor {
+		return undecided(pagesCheck, nil, "%v at %v: versions below %v are forgotten", id, at, o.floor)
+	}
+	chain := o.pages[id]
+	n := sort.Search(len(chain), func(i int) bool { return chain[i].lsn > at })
+	switch {
+	case n == 0 && got == nil:
+		return holds(pagesCheck)
+	case n == 0:
+		return broken(pagesCheck, nil, "%v at %v: want absent, got a page of LSN %v", id, at, got.LSN())
+	case got == nil:
+		return broken(pagesCheck, nil, "%v at %v: want the page of LSN %v, got absent", id, at, chain[n-1].lsn)
+	}
+	want := &chain[n-1]
+	if want.same(got) {
+		return holds(pagesCheck)
+	}
+	var w page.Page
+	want.copyTo(&w)
+	return o.compare(id, at, &w, got, chain[:n])
+}
+
+func (v *version) same(p *page.Page) bool {
+	for s := range v.data {
+		if *v.data[s] != *(*[sectorSize]byte)(p[s*sectorSize:]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (v *version) copyTo(p *page.Page) {
+	for s := range v.data {
+		copy(p[s*sectorSize:], v.data[s][:])
+	}
+}
+
+// Latest returns the LSN of the last version recorded of a page, 0 if none.
+func (o *Oracle) Latest(id page.ID) page.LSN {
+	if c := o.pages[id]; len(c) > 0 {
+		return c[len(c)-1].lsn
+	}
+	return 0
+}
+
+// Bytes returns the bytes of page content allocated since the beginning.
+func (o *Oracle) Bytes() int { return o.bytes }
+
+// Forget drops versions that no read at or above below can ask for: every
+// version but the last one at or below it.
+func (o *Oracle) Forget(below page.LSN) {
+	if below <= o.floor {
+		return
+	}
+	o.floor = below
+	for id, chain := range o.pages { // each page on its own: order is not seen
+		n := sort.Search(len(chain), func(i int) bool { return chain[i].lsn > below })
+		if n > 1 {
+			o.pages[id] = slices.Delete(chain, 0, n-1)
+		}
+	}
+}
+
+// Crashed drops what recovery annulled: all versions above end, the LSN at
+// which the recovered log ends.
+func (o *Oracle) Crashed(end page.LSN) {
+	for id, chain := range o.pages { // each page on its own: order is not seen
+		n := sort.Search(len(chain), func(i int) bool { return chain[i].lsn > end })
+		if n == 0 {
+			delete(o.pages, id)
+			continue
+		}
+		clear(chain[n:])
+		o.pages[id] = chain[:n]
+	}
+}

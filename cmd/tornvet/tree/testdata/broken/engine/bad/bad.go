@@ -1,0 +1,4 @@
+// Package bad does not type-check.
+package bad
+
+var x = missing

@@ -1,0 +1,3 @@
+module tornpage
+
+go 1.26

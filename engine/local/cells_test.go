@@ -1,0 +1,331 @@
+package local_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"tornpage/engine"
+	"tornpage/engine/buffer"
+	"tornpage/engine/host"
+	"tornpage/engine/local"
+	"tornpage/engine/page"
+	"tornpage/engine/wal"
+	"tornpage/sim"
+	"tornpage/sim/simdisk"
+)
+
+// The smallest access method there is: pages of cells, each a number. A change
+// sets some cells of some pages to its own number, in one mini-transaction.
+
+const (
+	cellRel   page.Rel = 16384
+	cellBytes          = 10  // cell index, value
+	cellsFrom          = 512 // byte of cell 0: cells lie in different sectors
+	cellStep           = 512
+	cellCount          = 14
+)
+
+// cell is one place.
+type cell struct {
+	page  uint32
+	index uint16
+}
+
+func cellAt(p *page.Page, i uint16) []byte {
+	at := cellsFrom + int(i)*cellStep
+	return p[at : at+8]
+}
+
+// initCells makes p an empty page of cells: its whole middle is one item, so
+// that an image has no hole.
+func initCells(p *page.Page) {
+	p.Init(0)
+	p.SetUpper(cellsFrom - 512 + page.HeaderSize)
+}
+
+// redoCells replays a change of one page.
+func redoCells(r *wal.Record, block int, p *page.Page) error {
+	b := &r.Blocks[block]
+	if b.WillInit {
+		initCells(p)
+	}
+	if len(b.Data)%cellBytes != 0 {
+		return fmt.Errorf("%d bytes of cells", len(b.Data))
+	}
+	for d := b.Data; len(d) > 0; d = d[cellBytes:] {
+		i := binary.LittleEndian.Uint16(d)
+		if i >= cellCount {
+			return fmt.Errorf("cell %d of %d", i, cellCount)
+		}
+		copy(cellAt(p, i), d[2:cellBytes])
+	}
+	return nil
+}
+
+func cellRedo() *wal.Redo {
+	r := wal.StandardRedo()
+	r[wal.RmgrBtree] = redoCells
+	return &r
+}
+
+// change is one mini-transaction that Append returned for.
+type change struct {
+	id    uint64
+	lsn   wal.LSN
+	cells []cell
+}
+
+// engineUp is one boot of the engine.
+type engineUp struct {
+	m     host.Machine
+	pool  *buffer.Pool
+	store *local.Storage
+	state engine.State
+	w     *cells
+}
+
+// cells is the outside view of an engine over all its boots.
+type cells struct {
+	tb      testing.TB
+	cfg     local.Config
+	frames  int
+	pages   uint32
+	world   *sim.World
+	up      *engineUp
+	next    uint64
+	history []change // of the log that is known to have survived, or may
+	acked   wal.LSN
+	opens   int
+	refused error // of the last Open
+	epoch   uint64
+	boot    func(*engineUp)
+	lenient bool // scripts show what is there instead of checking it
+}
+
+// newCells makes a world with one machine that boots the engine and then runs
+// boot. Disks have sectors of 512 bytes, or as given.
+func newCells(tb testing.TB, seed uint64, cfg local.Config, frames int, pages uint32, boot func(*engineUp)) *cells {
+	tb.Helper()
+	return newCellsOn(tb, seed, 512, cfg, frames, pages, boot)
+}
+
+func newCellsOn(tb testing.TB, seed uint64, sector int, cfg local.Config, frames int, pages uint32, boot func(*engineUp)) *cells {
+	tb.Helper()
+	w := &cells{tb: tb, cfg: cfg, frames: frames, pages: pages, boot: boot}
+	w.cfg.Redo = cellRedo()
+	var err error
+	w.world, err = sim.New(sim.Config{
+		Seed:      seed,
+		MaxEvents: 3_000_000,
+		Machines: []sim.Machine{{Name: "m", Zone: "a", Disks: []sim.Disk{
+			{Name: "wal", Config: simdisk.Config{Sector: sector}}, {Name: "data", Config: simdisk.Config{Sector: sector}},
+		}}},
+		Hosts: []sim.Host{{Name: "pg", Machine: "m", Boot: w.run}},
+		Log: func(at time.Duration, _, line string) {
+			if testing.Verbose() {
+				tb.Logf("%v %s", at, line)
+			}
+		},
+	})
+	require.NoError(tb, err)
+	tb.Cleanup(w.world.Close)
+	return w
+}
+
+// run is the boot function of the engine.
+func (w *cells) run(m host.Machine) {
+	w.up = nil
+	pool := buffer.New(m, buffer.Config{Frames: w.frames})
+	store := local.New(m, w.cfg, pool)
+	st, err := store.Open()
+	if err != nil {
+		w.refused = err
+		m.Exit(err)
+	}
+	pool.Attach(store, st.End)
+	w.refused = nil
+	w.opens++
+	up := &engineUp{m: m, pool: pool, store: store, state: st, w: w}
+	if !w.lenient {
+		w.check(up)
+	}
+	w.up = up
+	w.boot(up)
+}
+
+// check compares every cell with the history: what survived is a prefix of
+// what was appended, and everything acknowledged is in it (S2, S3).
+func (w *cells) check(up *engineUp) {
+	found := map[cell]uint64{}
+	for n := range w.pages {
+		f, err := up.pool.Pin(page.ID{Rel: cellRel, Block: n})
+		if err != nil {
+			panic(fmt.Sprintf("page %d after recovery: %v", n, err))
+		}
+		f.RLock()
+		if !f.Page().IsZero() {
+			for i := range uint16(cellCount) {
+				if v := binary.LittleEndian.Uint64(cellAt(f.Page(), i)); v != 0 {
+					found[cell{n, i}] = v
+				}
+			}
+		}
+		f.RUnlock()
+		up.pool.Unpin(f)
+	}
+	slices.SortFunc(w.history, func(a, b change) int { return int(int64(a.lsn) - int64(b.lsn)) })
+	seen := map[uint64]bool{}
+	for _, v := range found {
+		seen[v] = true
+	}
+	keep := 0
+	for i, c := range w.history {
+		if seen[c.id] || c.lsn <= w.acked {
+			keep = i + 1
+		}
+	}
+	want := map[cell]uint64{}
+	for _, c := range w.history[:keep] {
+		for _, at := range c.cells {
+			want[at] = c.id
+		}
+	}
+	for n := range w.pages {
+		for i := range uint16(cellCount) {
+			at := cell{n, i}
+			if found[at] != want[at] {
+				panic(fmt.Sprintf("boot %d: cell %v is %d, want %d (history of %d, kept %d, acknowledged to %v)",
+					up.m.Boot(), at, found[at], want[at], len(w.history), keep, w.acked))
+			}
+		}
+	}
+	w.history = w.history[:keep]
+	if up.state.Epoch <= w.epoch {
+		panic(fmt.Sprintf("epoch %d after %d", up.state.Epoch, w.epoch))
+	}
+	w.epoch = up.state.Epoch
+}
+
+// set makes one change of the given cells and returns its LSN.
+func (up *engineUp) set(at []cell) (wal.LSN, error) {
+	byPage := map[uint32][]uint16{}
+	for _, c := range at {
+		byPage[c.page] = append(byPage[c.page], c.index)
+	}
+	var blocks []uint32
+	for n := range up.w.pages {
+		if byPage[n] != nil {
+			blocks = append(blocks, n)
+		}
+	}
+	if err := up.store.Admit(len(at)*cellBytes + len(blocks)*64); err != nil {
+		return 0, err
+	}
+	up.w.next++
+	id := up.w.next
+	up.pool.Reserve(len(blocks))
+	defer up.pool.Release(len(blocks))
+	var frames []*buffer.Frame
+	for _, n := range blocks {
+		f, err := up.pool.Pin(page.ID{Rel: cellRel, Block: n})
+		if err != nil {
+			return 0, err
+		}
+		defer up.pool.Unpin(f)
+		frames = append(frames, f)
+	}
+	var m wal.MTR
+	m.Reset(wal.RmgrBtree, 0, uint32(id))
+	for i, f := range frames {
+		f.Lock()
+		defer f.Unlock()
+		p, flags := f.Page(), wal.TouchFlags(0)
+		f.MarkDirty()
+		if p.IsZero() {
+			initCells(p)
+			flags |= wal.WillInit
+		}
+		m.Touch(i, f.ID(), p, flags)
+		for _, index := range byPage[blocks[i]] {
+			v := cellAt(p, index)
+			binary.LittleEndian.PutUint64(v, id)
+			m.AddData(i, append(binary.LittleEndian.AppendUint16(nil, index), v...))
+		}
+	}
+	for {
+		floor := up.store.Floor()
+		m.Build(floor)
+		lsn, err := up.store.Append(&m, floor)
+		if errors.Is(err, engine.ErrFloorMoved) {
+			continue
+		}
+		if err == nil {
+			up.w.history = append(up.w.history, change{id, lsn, at})
+		}
+		return lsn, err
+	}
+}
+
+// commit is set, acknowledged once durable.
+func (up *engineUp) commit(at []cell) error {
+	lsn, err := up.set(at)
+	if err == nil {
+		err = up.store.WaitDurable(lsn)
+	}
+	if err == nil {
+		up.w.acked = max(up.w.acked, lsn)
+	}
+	return err
+}
+
+// client commits random changes for ever.
+func (up *engineUp) client(n uint64) {
+	r := up.m.Rand("test.client", n)
+	for {
+		at := make([]cell, 0, 6)
+		for range 1 + r.N(3) {
+			p := uint32(r.N(uint64(up.w.pages)))
+			if r.Chance(1, 2) {
+				p %= 4 // hot
+			}
+			at = append(at, cell{p, uint16(r.N(cellCount))})
+		}
+		slices.SortFunc(at, func(a, b cell) int { return int(a.page*100+uint32(a.index)) - int(b.page*100+uint32(b.index)) })
+		at = slices.Compact(at)
+		if err := up.commit(at); err != nil {
+			if errors.Is(err, engine.ErrStopped) {
+				return
+			}
+			panic(err)
+		}
+		if r.Chance(1, 4) {
+			up.m.Sleep(time.Duration(r.N(uint64(2 * time.Millisecond))))
+		}
+	}
+}
+
+// clients runs n clients and never returns.
+func (up *engineUp) clients(n int) {
+	for i := range n {
+		up.m.Go("client", func() { up.client(uint64(i)) })
+	}
+	for {
+		up.m.Sleep(time.Hour)
+	}
+}
+
+// let runs the world for d, and fails the test if a task panicked.
+func (w *cells) let(d time.Duration) {
+	w.tb.Helper()
+	why := w.world.Run(w.world.Now() + d)
+	if f := w.world.Failure(); f != nil {
+		w.tb.Fatalf("%v\n%s", f, f.Stack)
+	}
+	require.NotEqual(w.tb, sim.TooMany, why)
+}

@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"tornpage/engine/host/coop"
+	"tornpage/sim/draw"
+	"tornpage/sim/sched"
+)
+
+// cores is a machine's processor: work runs on a free core or waits for one,
+// and whoever has had a quantum makes room. Which of the waiting runs next is
+// drawn.
+type cores struct {
+	free   int
+	jobs   slab[job]
+	queue  []uint32 // jobs that wait
+	choice draw.Stream
+}
+
+// job is CPU work to be done for a task, or for nobody (a handler's).
+type job struct {
+	task  *coop.Task
+	gen   uint32
+	left  int64
+	epoch uint32
+}
+
+// Compute implements coop.Driver: t has parked until its debt is served.
+func (m *incarnation) Compute(t *coop.Task, gen uint32, debt int64) {
+	if debt == 0 {
+		m.Wake(t, gen, m.w.now)
+		return
+	}
+	m.w.addJob(m.p.m, job{t, gen, debt, m.p.m.epoch})
+}
+
+func (w *World) addJob(m *machine, j job) {
+	i := m.cpu.jobs.take()
+	*m.cpu.jobs.at(i) = j
+	if m.cpu.free == 0 {
+		m.cpu.queue = append(m.cpu.queue, i)
+		return
+	}
+	m.cpu.free--
+	w.slice(m, i)
+}
+
+// slice lets job i run until it is done or its quantum is over.
+func (w *World) slice(m *machine, i uint32) {
+	d := min(m.cpu.jobs.at(i).left, int64(w.cfg.Quantum))
+	w.q.Push(sched.Item{At: w.now + d, Kind: evCore, Ref: m.index, Gen: i})
+}
+
+// coreDone ends a slice: the job goes on, makes room, or is done.
+func (w *World) coreDone(it sched.Item) {
+	m := w.machines[it.Ref]
+	c := &m.cpu
+	j := c.jobs.at(it.Gen)
+	j.left -= min(j.left, int64(w.cfg.Quantum))
+	over := j.left == 0 || j.epoch != m.epoch
+	if !over && len(c.queue) == 0 {
+		w.slice(m, it.Gen)
+		return
+	}
+	done := *j
+	if over {
+		c.jobs.free(it.Gen)
+	} else {
+		c.queue = append(c.queue, it.Gen)
+	}
+	w.next(m)
+	if over && done.task != nil && done.epoch == m.epoch {
+		w.do(sched.Item{At: w.now, Kind: evWake, Ref: done.task.Index(), Gen: done.gen})
+	}
+}
+
+// next gives the core that has become free to one of the waiting.
+func (w *World) next(m *machine) {
+	c := &m.cpu
+	n := len(c.queue)
+	if n == 0 {
+		c.free++
+		return
+	}
+	i := 0
+	if n > 1 {
+		i = int(c.choice.N(uint64(n)))
+	}
+	j := c.queue[i]
+	c.queue[i] = c.queue[n-1]
+	c.queue = c.queue[:n-1]
+	w.slice(m, j)
+}

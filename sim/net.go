@@ -1,0 +1,279 @@
+package sim
+
+import (
+	"tornpage/engine/host"
+	"tornpage/engine/host/coop"
+	"tornpage/sim/draw"
+	"tornpage/sim/sched"
+	"tornpage/sim/trace"
+)
+
+// message is what is under way, or waits in a mailbox.
+type message struct {
+	kind   uint8
+	port   host.Port
+	from   host.Addr
+	to     host.Addr
+	ep     *endpoint // of a connection: the receiving end
+	digest uint64
+	buf    []byte
+}
+
+const (
+	msgDatagram = iota
+	msgData     // on a connection
+	msgDial
+	msgAccepted
+	msgRefused
+	msgHangUp // the other process closed or died
+	msgClosed
+)
+
+// mailboxCap bounds a port's unread datagrams, as a socket buffer does; later
+// ones are lost.
+const mailboxCap = 1 << 14
+
+// mailbox holds a port's unread datagrams, first in first out.
+type mailbox struct {
+	handler func(host.Addr, []byte)
+	unread  fifo[uint32]
+	waiters fifo[parked]
+}
+
+// parked is a task in one certain park.
+type parked struct {
+	t   *coop.Task
+	gen uint32
+}
+
+// LinkFaults disturb the messages of one direction between two ends. Rates are
+// in parts per million. On a connection whatever is lost or damaged is sent
+// again later; only a cut lasts.
+type LinkFaults struct {
+	Cut     bool
+	Drop    uint32
+	Dup     uint32
+	Reorder uint32
+	Corrupt uint32
+	Delay   int64 // added to the latency, ns
+}
+
+// SetLink sets the faults of messages from one end to the other: each a
+// process's name, or a zone's with zone set. Where a process's and a zone's
+// faults meet, a message suffers both. The zero value heals.
+func (w *World) SetLink(from, to string, fromZone, toZone bool, f LinkFaults) {
+	key := [2]uint32{w.endID(from, fromZone), w.endID(to, toZone)}
+	w.log.Add(w.now, trace.Fault, 0, uint64(key[0])<<32|uint64(key[1]), uint64(f.Drop)<<32|uint64(f.Dup), uint64(f.Delay))
+	if f == (LinkFaults{}) {
+		delete(w.links, key)
+	} else {
+		w.links[key] = &f
+	}
+	w.faulty = len(w.links) > 0
+}
+
+// LinkOf gives what SetLink has set.
+func (w *World) LinkOf(from, to string, fromZone, toZone bool) LinkFaults {
+	if l := w.links[[2]uint32{w.endID(from, fromZone), w.endID(to, toZone)}]; l != nil {
+		return *l
+	}
+	return LinkFaults{}
+}
+
+const zoneEnd = 1 << 31
+
+func (w *World) endID(name string, zone bool) uint32 {
+	if !zone {
+		return uint32(w.proc(name).addr)
+	}
+	for _, m := range w.machines {
+		if m.zone == name {
+			return zoneEnd | m.zoneID
+		}
+	}
+	panic("sim: no machine is in zone " + name)
+}
+
+// faultsOf merges what disturbs messages from p to q.
+func (w *World) faultsOf(p, q *process) (f LinkFaults) {
+	for _, a := range [2]uint32{uint32(p.addr), zoneEnd | p.m.zoneID} {
+		for _, b := range [2]uint32{uint32(q.addr), zoneEnd | q.m.zoneID} {
+			if l := w.links[[2]uint32{a, b}]; l != nil {
+				f.Cut = f.Cut || l.Cut
+				f.Drop = max(f.Drop, l.Drop)
+				f.Dup = max(f.Dup, l.Dup)
+				f.Reorder = max(f.Reorder, l.Reorder)
+				f.Corrupt = max(f.Corrupt, l.Corrupt)
+				f.Delay += l.Delay
+			}
+		}
+	}
+	return f
+}
+
+// transit is when a message of n bytes that p sends at time at arrives at q.
+func (w *World) transit(p, q *process, at int64, n int, r *draw.Stream) int64 {
+	net := &w.cfg.Net
+	a, b := p.m, q.m
+	if a == b {
+		return at + net.Local.Draw(r)
+	}
+	cost := int64(net.PerMessage) + int64(n)*1_000_000_000/net.Bandwidth
+	a.out = max(a.out, at) + cost*a.slow
+	lat := &net.Cross
+	if a.zone == b.zone {
+		lat = &net.Zone
+	}
+	b.in = max(b.in, a.out+lat.Draw(r)) + cost*b.slow
+	return b.in
+}
+
+// Send implements host.Machine.
+func (m proc) Send(to host.Addr, port host.Port, b []byte) {
+	m.group.Alive()
+	w, inc := m.w, m.incarnation
+	d := trace.Bytes(uint64(port), b)
+	w.log.Add(w.now, trace.Send, m.who(), uint64(to), uint64(len(b)), d)
+	q := w.procs[to]
+	at := w.transit(m.p, q, w.now+m.group.Debt(), len(b), &inc.sends)
+	if w.faulty {
+		inc.sendFaulty(q, port, b, d, at)
+		return
+	}
+	w.launch(at, message{kind: msgDatagram, port: port, from: m.p.addr, to: to, digest: d}, b)
+}
+
+// sendFaulty is Send over a link with faults. Its draws have a stream of their
+// own, so that a fault does not move the latencies.
+func (m *incarnation) sendFaulty(q *process, port host.Port, b []byte, d uint64, at int64) {
+	w := m.w
+	f := w.faultsOf(m.p, q)
+	r := &m.mischief
+	msg := message{kind: msgDatagram, port: port, from: m.p.addr, to: q.addr, digest: d}
+	at += f.Delay
+	if f.Cut || hit(r, f.Drop) {
+		w.struck("net.lost")
+		w.log.Add(w.now, trace.Drop, m.who(), uint64(q.addr), 0, d)
+		return
+	}
+	if hit(r, f.Reorder) {
+		w.struck("net.reordered")
+		at += int64(r.N(uint64(4 * w.cfg.Net.Zone.Draw(r))))
+	}
+	if hit(r, f.Dup) {
+		w.struck("net.doubled")
+		w.launch(at+int64(r.N(uint64(w.cfg.Net.Retransmit))), msg, b)
+	}
+	ref := w.launch(at, msg, b)
+	if len(b) > 0 && hit(r, f.Corrupt) {
+		w.struck("net.corrupted")
+		mm := w.messages.at(ref)
+		bit := r.N(uint64(len(b)) * 8)
+		mm.buf[bit/8] ^= 1 << (bit % 8)
+		mm.digest = trace.Bytes(mm.digest, mm.buf)
+	}
+}
+
+func hit(r *draw.Stream, ppm uint32) bool { return ppm > 0 && r.Chance(uint64(ppm), 1_000_000) }
+
+// launch puts a copy of b on its way.
+func (w *World) launch(at int64, msg message, b []byte) uint32 {
+	ref := w.messages.take()
+	m := w.messages.at(ref)
+	msg.buf = append(m.buf[:0], b...)
+	*m = msg
+	w.q.Push(sched.Item{At: at, Kind: evDeliver, Ref: ref})
+	return ref
+}
+
+func (w *World) release(ref uint32) {
+	m := w.messages.at(ref)
+	m.ep = nil
+	w.messages.free(ref)
+}
+
+// deliver is the arrival of a message.
+func (w *World) deliver(it sched.Item) {
+	msg := *w.messages.at(it.Ref)
+	if msg.kind != msgDatagram {
+		w.deliverConn(it, msg)
+		return
+	}
+	inc := w.procs[msg.to].inc
+	if inc == nil {
+		w.release(it.Ref)
+		return
+	}
+	if inc.paused {
+		inc.held = append(inc.held, it)
+		return
+	}
+	w.log.Add(w.now, trace.Deliver, inc.who(), uint64(msg.from), uint64(len(msg.buf)), msg.digest)
+	mb := inc.mailbox(msg.port)
+	switch {
+	case mb.handler != nil:
+		inc.datagram(mb.handler, msg.from, msg.buf)
+		w.release(it.Ref)
+	case mb.unread.len() >= mailboxCap:
+		w.release(it.Ref)
+	default:
+		mb.unread.push(it.Ref)
+		w.wakeOne(&mb.waiters)
+	}
+}
+
+// wakeOne resumes the first task that still waits, in place of an event of its
+// own: which of several same-time events comes next was drawn already.
+func (w *World) wakeOne(q *fifo[parked]) {
+	for q.len() > 0 {
+		p := q.pop()
+		if p.t.Gen() == p.gen {
+			w.loop.Resume(p.t, p.gen)
+			return
+		}
+	}
+}
+
+func (m *incarnation) mailbox(port host.Port) *mailbox {
+	for int(port) >= len(m.ports) {
+		m.ports = append(m.ports, nil)
+	}
+	if m.ports[port] == nil {
+		m.ports[port] = &mailbox{}
+	}
+	return m.ports[port]
+}
+
+// Recv implements host.Machine.
+func (m proc) Recv(port host.Port, b []byte) (host.Addr, []byte) {
+	m.group.PayDebt()
+	mb := m.mailbox(port)
+	for mb.unread.len() == 0 {
+		t := m.group.Running()
+		mb.waiters.push(parked{t, t.Gen()})
+		m.group.Park(host.WaitRecv)
+	}
+	ref := mb.unread.pop()
+	msg := m.w.messages.at(ref)
+	b = append(b[:0], msg.buf...)
+	from := msg.from
+	m.w.release(ref)
+	return from, b
+}
+
+// Handle implements host.Machine.
+func (m proc) Handle(port host.Port, f func(from host.Addr, msg []byte)) {
+	m.group.Alive()
+	mb := m.mailbox(port)
+	mb.handler = f
+	if f != nil && mb.unread.len() > 0 {
+		m.After(0, func() {
+			for mb.handler != nil && mb.unread.len() > 0 {
+				ref := mb.unread.pop()
+				msg := *m.w.messages.at(ref)
+				mb.handler(msg.from, msg.buf)
+				m.w.release(ref)
+			}
+		})
+	}
+}
