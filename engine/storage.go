@@ -70,12 +70,13 @@ type Storage interface {
 
 // State is what Open found.
 type State struct {
-	End     wal.LSN // end of the surviving log; all of it is durable
-	Epoch   uint64  // of the writer; larger than every earlier one
-	NextXID uint32  // every smaller XID is committed, or aborted
-	Redo    wal.LSN // where redo started; 0 if there was none
-	Records uint64  // log records that redo looked at
-	Images  uint64  // pages that redo restored from a full-page image
+	Survived wal.LSN // end of what earlier boots left: all that they appended above it is gone
+	End      wal.LSN // end of the log with what Open itself wrote; all of it is durable
+	Epoch    uint64  // of the writer; larger than every earlier one
+	NextXID  uint32  // every smaller XID is committed, or aborted
+	Redo     wal.LSN // where redo started; 0 if there was none
+	Records  uint64  // log records that redo looked at
+	Images   uint64  // pages that redo restored from a full-page image
 }
 
 // Follower is a replica's side of a storage.

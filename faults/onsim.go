@@ -8,14 +8,10 @@ import (
 	"tornpage/sim/simdisk"
 )
 
-// OnSim lets plans act on a simulated world. Stalls end when the plan says so:
-// until then the device answers nothing.
+// OnSim lets plans act on a simulated world.
 type OnSim struct{ *sim.World }
 
 var _ World = OnSim{}
-
-// forever is beyond the end of every run.
-const forever = int64(1) << 62
 
 // Names implements World.
 func (w OnSim) Names() Names {
@@ -94,11 +90,7 @@ func (w OnSim) SetDisk(n DiskName, f DiskFaults) {
 	set(simdisk.MisdirectWrite, f.MisdirectWrite)
 	d.SetFull(f.Full)
 	d.SetSlow(f.Slow)
-	if f.Stall {
-		d.SetStall(forever)
-	} else {
-		d.SetStall(0)
-	}
+	w.SetStall(n.Machine, n.Disk, f.Stall)
 }
 
 // FailSync implements World.

@@ -35,6 +35,29 @@ func (m *incarnation) until(at int64, ev host.WaitEvent) {
 	m.group.SleepUntil(max(at, m.w.now), ev)
 }
 
+// ready parks the running task while the device is stalled.
+func (m *incarnation) ready(d *disk, ev host.WaitEvent) {
+	for d.d.Stalled() {
+		t := m.group.Running()
+		d.stalled.push(parked{t, t.Gen()})
+		m.group.Park(ev)
+	}
+}
+
+// SetStall makes a disk answer nothing, or answer again.
+func (w *World) SetStall(machine, name string, on bool) {
+	for _, d := range w.machine(machine).disks {
+		switch {
+		case d.name != name:
+		case on:
+			d.d.SetStall(simdisk.Forever)
+		default:
+			d.d.SetStall(0)
+			w.wakeLater(&d.stalled)
+		}
+	}
+}
+
 // wrap names the place of an error.
 func (d *disk) wrap(op, name string, err error) error {
 	if err == nil {
@@ -49,6 +72,7 @@ func (v volume) note(op uint64, name string) {
 
 func (v volume) Open(name string, class host.FileClass, create bool) (host.File, error) {
 	v.group.PayDebt()
+	v.ready(v.disk, host.WaitName)
 	v.until(v.disk.d.NameDone(v.w.now), host.WaitName)
 	v.note(1, name)
 	f, err := v.disk.d.Open(name, create)
@@ -60,6 +84,7 @@ func (v volume) Open(name string, class host.FileClass, create bool) (host.File,
 
 func (v volume) Remove(name string) error {
 	v.group.PayDebt()
+	v.ready(v.disk, host.WaitName)
 	v.until(v.disk.d.NameDone(v.w.now), host.WaitName)
 	v.note(2, name)
 	return v.disk.wrap("remove", name, v.disk.d.Remove(name))
@@ -67,6 +92,7 @@ func (v volume) Remove(name string) error {
 
 func (v volume) Rename(old, name string) error {
 	v.group.PayDebt()
+	v.ready(v.disk, host.WaitName)
 	v.until(v.disk.d.NameDone(v.w.now), host.WaitName)
 	v.note(3, old)
 	v.note(4, name)
@@ -75,6 +101,7 @@ func (v volume) Rename(old, name string) error {
 
 func (v volume) List() ([]string, error) {
 	v.group.PayDebt()
+	v.ready(v.disk, host.WaitName)
 	v.until(v.disk.d.NameDone(v.w.now), host.WaitName)
 	return v.disk.d.List(), nil
 }
@@ -82,6 +109,7 @@ func (v volume) List() ([]string, error) {
 func (v volume) SyncDir() error {
 	v.group.PayDebt()
 	cut := v.disk.d.DirPoint()
+	v.ready(v.disk, host.WaitDirSync)
 	v.until(v.disk.d.SyncDirDone(v.w.now), host.WaitDirSync)
 	v.note(5, "")
 	return v.disk.wrap("sync", "", v.disk.d.SyncDirTo(cut))
@@ -93,6 +121,7 @@ func (f *file) ReadAt(b []byte, off int64) (int, error) {
 	if err := f.usable("read"); err != nil {
 		return 0, err
 	}
+	f.ready(f.disk, f.class.ReadEvent())
 	f.until(f.f.ReadDone(f.w.now, off, len(b)), f.class.ReadEvent())
 	n, err := f.f.ReadAt(b, off)
 	f.w.log.Add(f.w.now, trace.Read, f.who(), f.id(), uint64(off), uint64(n))
@@ -107,10 +136,10 @@ func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	if err := f.usable("write"); err != nil {
 		return 0, err
 	}
-	done := f.f.WriteDone(f.w.now, len(b))
+	f.ready(f.disk, f.class.WriteEvent())
 	digest, err := f.f.WriteAt(b, off)
 	f.w.log.Add(f.w.now, trace.Write, f.who(), f.id(), uint64(off), digest)
-	f.until(done, f.class.WriteEvent())
+	f.until(f.f.WriteDone(f.w.now, len(b)), f.class.WriteEvent())
 	if err != nil {
 		return 0, f.disk.wrap("write", f.f.Name(), err)
 	}
@@ -123,6 +152,7 @@ func (f *file) Sync() error {
 		return err
 	}
 	cut := f.f.SyncPoint()
+	f.ready(f.disk, f.class.SyncEvent())
 	f.until(f.f.SyncDone(f.w.now), f.class.SyncEvent())
 	f.w.log.Add(f.w.now, trace.Sync, f.who(), f.id(), 0, uint64(cut))
 	return f.disk.wrap("sync", f.f.Name(), f.f.SyncTo(cut))
@@ -132,6 +162,7 @@ func (f *file) Truncate(size int64) error {
 	if err := f.usable("truncate"); err != nil {
 		return err
 	}
+	f.ready(f.disk, f.class.WriteEvent())
 	digest, err := f.f.Truncate(size)
 	f.w.log.Add(f.w.now, trace.Write, f.who(), f.id(), uint64(size), digest)
 	f.until(f.disk.d.NameDone(f.w.now), f.class.WriteEvent())

@@ -71,10 +71,11 @@ type machine struct {
 }
 
 type disk struct {
-	name string
-	d    *simdisk.Disk
-	m    *machine
-	id   uint64
+	name    string
+	d       *simdisk.Disk
+	m       *machine
+	id      uint64
+	stalled fifo[parked]
 }
 
 // process is a host over all its boots.

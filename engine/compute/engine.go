@@ -150,6 +150,7 @@ type work struct {
 	view  txn.View
 	plan  heap.Plan
 	tuple []byte
+	ask   []uint32 // XIDs whose status is needed before the next attempt
 	rows  []row
 	next  *work
 }

@@ -3,6 +3,7 @@ package compute_test
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -210,7 +211,7 @@ func (s *scene) client(m host.Machine, eng *compute.Engine, r host.Rand) {
 		case 6:
 			s.swap(m, eng, int64(r.N(uint64(rows))))
 		case 7:
-			s.read(m, eng, all(rows))
+			s.read(m, eng, slices.Concat(all(rows), all(rows), all(rows))) // long, so that pages fill up
 		default:
 			s.read(m, eng, pick(&r, rows))
 		}
@@ -252,7 +253,7 @@ func (s *scene) put(m host.Machine, eng *compute.Engine, keys []int64, r *host.R
 			v = 0
 			values.Add(nil)
 		} else {
-			values.Add(enc(v, s.pad*int(r.N(4))/3))
+			values.Add(enc(v, s.pad*int(min(3, r.N(6)))/3))
 		}
 		f.values = append(f.values, v)
 	}
@@ -305,7 +306,7 @@ func TestRuns(t *testing.T) {
 	for seed := range uint64(40) {
 		s := &scene{
 			t: t, seed: seed, clients: 6, ops: 60, moves: seed % 5, boots: int(seed % 4), pad: 900,
-			mem: &computetest.Mem{WithFloor: seed%2 == 1, ReadTime: time.Duration(seed%3) * 20 * time.Microsecond},
+			mem: &computetest.Mem{WithFloor: seed%2 == 1, ReadTime: time.Duration(seed%3) * 100 * time.Microsecond},
 			cfg: compute.Config{Rows: 24, RowsPerPage: 4, ValueBytes: 920, XIDBatch: 3, StatusCache: 2,
 				Pool: buffer.Config{Frames: 2 + int(seed%3), Remember: 4}},
 		}

@@ -136,10 +136,14 @@ func (e *Engine) writeRow(w *work, xid uint32, r row) error {
 		if err != nil {
 			return err
 		}
-		st, ask, err := e.changePage(w, f, xid, r)
+		f.Lock()
+		since := e.txns.Moves()
+		w.ask = w.ask[:0]
+		st, err := e.changePage(w, f, xid, r)
+		f.Unlock()
 		e.pool.Unpin(f)
-		if err == nil && ask != 0 {
-			err = w.view.Resolve(ask)
+		if err == nil {
+			err = w.view.Resolve(w.ask...)
 		}
 		switch {
 		case err != nil:
@@ -149,42 +153,35 @@ func (e *Engine) writeRow(w *work, xid uint32, r row) error {
 		case st == noRoom:
 			e.stats.PageFull++
 			e.m.Mark("heap.page-full")
-			if err := e.txns.WaitMoved(); err != nil {
+			if err := e.txns.WaitMoved(since); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// changePage tries to change the row on the page. ask: an XID whose status is
-// needed first.
-func (e *Engine) changePage(w *work, f *buffer.Frame, xid uint32, r row) (st step, ask uint32, err error) {
-	f.Lock()
-	defer f.Unlock()
+// changePage tries to change the row on the latched page.
+func (e *Engine) changePage(w *work, f *buffer.Frame, xid uint32, r row) (step, error) {
 	// Taken under the latch: nothing switches before the page has been looked
-	// at, so that a "no room" is not due to this snapshot, and whoever then
-	// waits for others to end misses none of them.
+	// at, so that a "no room" is never due to this snapshot.
 	s := e.txns.Take()
 	defer e.txns.Give(s)
 	w.view.Set(s)
 	id, p := f.ID(), f.Page()
 	found, err := heap.Find(id, p, r.key, &w.view)
 	e.m.Charge(host.WorkTuple, found.Examined)
-	if err != nil || found.Ask != 0 {
-		return again, found.Ask, err
-	}
-	if r.value == nil && found.Off == 0 {
-		return changed, 0, nil // there is nothing to delete
+	switch {
+	case err != nil:
+		return again, err
+	case found.Ask != 0:
+		w.ask = append(w.ask, found.Ask)
+		return again, nil
+	case r.value == nil && found.Off == 0:
+		return changed, nil // there is nothing to delete
 	}
 	if r.value != nil {
-		if room := e.room(w, f, len(r.value)); room != heap.Fits {
-			st, ask, err := e.prune(w, f)
-			if err != nil || ask != 0 || st == changed {
-				return again, ask, err
-			}
-			if room == heap.Full {
-				return noRoom, 0, nil
-			}
+		if st, err := e.makeRoom(w, f, len(r.value)); st != changed || err != nil {
+			return st, err
 		}
 	}
 	f.MarkDirty()
@@ -192,44 +189,55 @@ func (e *Engine) changePage(w *work, f *buffer.Frame, xid uint32, r row) (st ste
 	c := heap.Change{XID: xid, Key: r.key, Value: r.value, Old: found.Off}
 	w.tuple = c.Apply(&w.mtr, e.st.Floor(), id, p, w.tuple)
 	_, err = e.append(&w.mtr)
-	return changed, 0, err
+	return changed, err
 }
 
-// room tells whether a value of n bytes fits on the page, and whether pruning
-// it now would be cheap and likely to help.
-func (e *Engine) room(w *work, f *buffer.Frame, n int) heap.Room {
+// makeRoom sees to it that a value of n bytes fits on the page. changed: it
+// does, and the page is as it was.
+func (e *Engine) makeRoom(w *work, f *buffer.Frame, n int) (step, error) {
 	room := e.geo.HasRoom(f.Page(), n)
 	if room == heap.Tight {
-		if fate := w.view.Fate(f.Page().PruneXID()); fate != heap.Gone && fate != heap.Aborted {
-			return heap.Fits
+		fate := w.view.Fate(f.Page().PruneXID())
+		if fate != heap.Gone && fate != heap.Aborted {
+			room = heap.Fits // pruning would not help
 		}
 	}
-	return room
+	if room == heap.Fits {
+		return changed, nil
+	}
+	st, err := e.prune(w, f)
+	if st == noRoom && room == heap.Tight {
+		return changed, err
+	}
+	return st, err
 }
 
-// prune prunes the latched page; changed: there was something to prune.
-func (e *Engine) prune(w *work, f *buffer.Frame) (st step, ask uint32, err error) {
+// prune prunes the latched page. again: it did, or needs statuses first; the
+// caller starts over, and asks for room in the log again. noRoom: there is
+// nothing to prune.
+func (e *Engine) prune(w *work, f *buffer.Frame) (step, error) {
 	id, p, plan := f.ID(), f.Page(), &w.plan
 	plan.Make(p, &w.view)
 	e.m.Charge(host.WorkPrune, 1)
-	if plan.Ask != 0 {
-		return again, plan.Ask, nil
+	if len(plan.Ask) > 0 {
+		w.ask = append(w.ask, plan.Ask...)
+		return again, nil
 	}
 	if plan.Empty() {
 		// A hint, not logged: do not look here again before that XID has ended.
 		p.SetPruneXID(plan.Prunable)
-		return noRoom, 0, nil
+		return noRoom, nil
 	}
 	f.MarkDirty()
 	if err := p.Prune(plan.Redirected, nil, plan.Unused); err != nil {
-		return again, 0, &heap.Corrupt{ID: id, Reason: err.Error()}
+		return again, &heap.Corrupt{ID: id, Reason: err.Error()}
 	}
 	p.SetPruneXID(plan.Prunable)
 	wal.HeapPrune(&w.mtr, id, p, plan.LatestRemoved, plan.Redirected, nil, plan.Unused)
-	if _, err = e.append(&w.mtr); err != nil {
-		return again, 0, err
+	if _, err := e.append(&w.mtr); err != nil {
+		return again, err
 	}
 	e.stats.Pruned++
 	e.m.Mark("heap.pruned")
-	return changed, 0, nil
+	return again, nil
 }

@@ -23,9 +23,9 @@ type Fates interface {
 type Plan struct {
 	Redirected    []uint16 // pairs: from, to
 	Unused        []uint16
-	LatestRemoved uint32 // the largest XID that goes
-	Prunable      uint32 // the smallest XID whose end may free more, 0: none
-	Ask           uint32 // not 0: the fate of this XID is needed first
+	LatestRemoved uint32   // the largest XID that goes
+	Prunable      uint32   // the smallest XID whose end may free more, 0: none
+	Ask           []uint32 // not empty: the fates of these XIDs are needed first
 
 	chain []uint16
 	done  [page.MaxItems + 1]bool // item is redirected or made unused by this plan
@@ -44,18 +44,19 @@ const (
 // Empty reports that there is nothing to prune.
 func (pl *Plan) Empty() bool { return len(pl.Redirected) == 0 && len(pl.Unused) == 0 }
 
-// Make plans the pruning of p. If Ask is set afterwards, nothing else is.
+// Make plans the pruning of p. If Ask is not empty afterwards, the plan is.
 func (pl *Plan) Make(p *page.Page, fates Fates) {
 	pl.Redirected, pl.Unused = pl.Redirected[:0], pl.Unused[:0]
-	pl.LatestRemoved, pl.Prunable, pl.Ask = 0, 0, 0
+	pl.LatestRemoved, pl.Prunable, pl.Ask = 0, 0, pl.Ask[:0]
 	last := p.MaxOffset()
 	for off := uint16(1); off <= last; off++ {
 		pl.done[off], pl.state[off] = false, absent
 		if t := p.Tuple(off); t != nil {
-			if !pl.judge(off, t, fates) {
-				return
-			}
+			pl.judge(off, t, fates)
 		}
+	}
+	if len(pl.Ask) > 0 {
+		return
 	}
 	for off := uint16(1); off <= last; off++ {
 		id := p.ItemID(off)
@@ -76,29 +77,27 @@ func (pl *Plan) Make(p *page.Page, fates Fates) {
 	}
 }
 
-// judge sets the state of the version at off; false: a fate is missing.
-func (pl *Plan) judge(off uint16, t page.Tuple, fates Fates) bool {
-	switch fates.Fate(t.Xmin()) {
+// judge sets the state of the version at off, or asks for a fate.
+func (pl *Plan) judge(off uint16, t page.Tuple, fates Fates) {
+	pl.state[off] = live
+	switch xmin := t.Xmin(); fates.Fate(xmin) {
 	case AskFate:
-		pl.Ask = t.Xmin()
-		return false
+		pl.Ask = append(pl.Ask, xmin)
+		return
 	case Aborted:
 		pl.state[off] = dead
-		return true
+		return
 	case Running:
-		pl.state[off] = live
-		pl.prunable(t.Xmin()) // if it aborts
-		return true
+		pl.prunable(xmin) // if it aborts
+		return
 	}
-	pl.state[off] = live
 	xmax := xmaxOf(t)
 	if xmax == 0 {
-		return true
+		return
 	}
 	switch fates.Fate(xmax) {
 	case AskFate:
-		pl.Ask = xmax
-		return false
+		pl.Ask = append(pl.Ask, xmax)
 	case Running:
 		pl.prunable(xmax)
 	case Recent:
@@ -107,7 +106,6 @@ func (pl *Plan) judge(off uint16, t page.Tuple, fates Fates) bool {
 	case Gone:
 		pl.state[off] = dead
 	}
-	return true
 }
 
 func (pl *Plan) prunable(xid uint32) {

@@ -172,8 +172,8 @@ func (w *world) change(xid uint32, key int64, value []byte) string {
 
 func (w *world) prune() string {
 	w.plan.Make(w.p, w)
-	if w.plan.Ask != 0 {
-		return fmt.Sprintf("prune: what became of %d?\n", w.plan.Ask)
+	if len(w.plan.Ask) > 0 {
+		return fmt.Sprintf("prune: what became of %v?\n", w.plan.Ask)
 	}
 	s := fmt.Sprintf("prune: redirected %v unused %v, newest removed %d, next hint %d\n",
 		w.plan.Redirected, w.plan.Unused, w.plan.LatestRemoved, w.plan.Prunable)

@@ -74,11 +74,13 @@ func visible(t page.Tuple, v View) (verdict Verdict, ask uint32) {
 // has no rows. The search for the key stands for an index, which would lead to
 // the row's line pointer at once; it does not count as work.
 func Find(id page.ID, p *page.Page, key int64, v View) (f Found, err error) {
-	for off, last := uint16(1), p.MaxOffset(); off <= last; off++ {
-		item := p.ItemID(off)
+	lines := p[page.HeaderSize : page.HeaderSize+page.ItemIDSize*int(p.MaxOffset())]
+	for i := 0; i < len(lines); i += page.ItemIDSize {
+		item := page.ItemID(le.Uint32(lines[i:]))
 		if item.Flags() != page.Normal {
 			continue
 		}
+		off := uint16(i/page.ItemIDSize + 1)
 		// Most tuples are of other keys: only the key is looked at.
 		from, n := item.Offset(), item.Len()
 		if n < page.TupleHoff+keySize || from+n > page.Size {

@@ -35,6 +35,11 @@
 //	    seam and break instead.
 //	H8  Rand draws depend on (seed, process, boot, site, entity, count) alone.
 //
+// Two rules bind the engine; a breach panics:
+//
+//	H-latch  A latch is released only in the way in which it is held.
+//	H-size   A datagram has at most MaxDatagram bytes, a message MaxMessage.
+//
 // # Not promised
 //
 //   - That a file or a rename exists after power-off before SyncDir.

@@ -50,8 +50,8 @@ type Machine interface {
 	Lookup(name string) Addr
 	// NameOf is the name behind an address, for messages.
 	NameOf(a Addr) string
-	// Send sends b as a datagram. It never switches; b stays the caller's. The
-	// datagram may be lost, late, doubled or out of order, without a word.
+	// Send sends b, of at most MaxDatagram bytes, as a datagram. It never
+	// switches; b stays the caller's. The datagram may be lost, late, doubled or out of order, without a word.
 	Send(to Addr, port Port, b []byte)
 	// Recv blocks for the next datagram to port, which it appends to b[:0].
 	Recv(port Port, b []byte) (from Addr, msg []byte)
@@ -85,7 +85,8 @@ type Machine interface {
 type Conn interface {
 	// Peer is the process at the other end.
 	Peer() Addr
-	// Send queues b for the peer. It never switches; b stays the caller's.
+	// Send queues b, of at most MaxMessage bytes, for the peer. It never
+	// switches; b stays the caller's.
 	// After a break it does nothing: Recv tells of it.
 	Send(b []byte)
 	// Recv blocks for the next message, which it appends to b[:0]. After the
@@ -102,7 +103,9 @@ type Conn interface {
 
 // Disk is a directory of files without subdirectories. Names are at risk of a
 // power-off until SyncDir: a created file may be missing, a removed one may be
-// back, a rename may be undone (but is never half done).
+// back, a rename may be undone (but is never half done). All methods block. A
+// name that is empty, ".", "..", longer than 255 bytes or has a slash, a
+// backslash or a zero byte is an error.
 type Disk interface {
 	// Open opens a file; create makes it if missing. Errors: ErrNotExist,
 	// ErrNoSpace, ErrIO.

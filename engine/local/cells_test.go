@@ -23,12 +23,13 @@ import (
 // The smallest access method there is: pages of cells, each a number. A change
 // sets some cells of some pages to its own number, in one mini-transaction.
 
+const cellRel page.Rel = 16384
+
 const (
-	cellRel   page.Rel = 16384
-	cellBytes          = 10  // cell index, value
-	cellsFrom          = 512 // byte of cell 0: cells lie in different sectors
-	cellStep           = 512
-	cellCount          = 14
+	cellBytes = 10  // cell index, value
+	cellsFrom = 512 // byte of cell 0: cells lie in different sectors
+	cellStep  = 512
+	cellCount = 14
 )
 
 // cell is one place.
@@ -112,27 +113,24 @@ type cells struct {
 // boot. Disks have sectors of 512 bytes, or as given.
 func newCells(tb testing.TB, seed uint64, cfg local.Config, frames int, pages uint32, boot func(*engineUp)) *cells {
 	tb.Helper()
-	return newCellsOn(tb, seed, 512, cfg, frames, pages, boot)
+	return newCellsOn(tb, sim.Config{Seed: seed}, 512, cfg, frames, pages, boot)
 }
 
-func newCellsOn(tb testing.TB, seed uint64, sector int, cfg local.Config, frames int, pages uint32, boot func(*engineUp)) *cells {
+func newCellsOn(tb testing.TB, world sim.Config, sector int, cfg local.Config, frames int, pages uint32, boot func(*engineUp)) *cells {
 	tb.Helper()
 	w := &cells{tb: tb, cfg: cfg, frames: frames, pages: pages, boot: boot}
 	w.cfg.Redo = cellRedo()
+	disk := simdisk.Config{Sector: sector}
+	world.MaxEvents = 3_000_000
+	world.Machines = []sim.Machine{{Name: "m", Zone: "a", Disks: []sim.Disk{{Name: "wal", Config: disk}, {Name: "data", Config: disk}}}}
+	world.Hosts = []sim.Host{{Name: "pg", Machine: "m", Boot: w.run}}
+	world.Log = func(at time.Duration, _, line string) {
+		if testing.Verbose() {
+			tb.Logf("%v %s", at, line)
+		}
+	}
 	var err error
-	w.world, err = sim.New(sim.Config{
-		Seed:      seed,
-		MaxEvents: 3_000_000,
-		Machines: []sim.Machine{{Name: "m", Zone: "a", Disks: []sim.Disk{
-			{Name: "wal", Config: simdisk.Config{Sector: sector}}, {Name: "data", Config: simdisk.Config{Sector: sector}},
-		}}},
-		Hosts: []sim.Host{{Name: "pg", Machine: "m", Boot: w.run}},
-		Log: func(at time.Duration, _, line string) {
-			if testing.Verbose() {
-				tb.Logf("%v %s", at, line)
-			}
-		},
-	})
+	w.world, err = sim.New(world)
 	require.NoError(tb, err)
 	tb.Cleanup(w.world.Close)
 	return w

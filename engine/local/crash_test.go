@@ -37,7 +37,7 @@ func tiny(r *draw.Stream) local.Config {
 // or a change survives in part.
 func TestCrashes(t *testing.T) {
 	marks := map[string]uint64{}
-	for seed := range uint64(25) {
+	for seed := range uint64(14) {
 		w := crashes(t, seed, 8)
 		require.Positive(t, w.opens, "seed %d", seed)
 		for k, n := range w.world.Marks() {

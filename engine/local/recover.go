@@ -140,7 +140,7 @@ func (s *Storage) recover(clean bool) (engine.State, error) {
 		return engine.State{}, err
 	}
 	s.m.Mark("recovery.redone")
-	st := engine.State{Epoch: s.epoch, Records: s.stats.RedoRecords, Images: s.stats.RedoImages}
+	st := engine.State{Survived: s.durability.lsn, Epoch: s.epoch, Records: s.stats.RedoRecords, Images: s.stats.RedoImages}
 	if !clean {
 		st.Redo = s.control.Redo
 	}

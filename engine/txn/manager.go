@@ -32,7 +32,8 @@ type Manager struct {
 	oldest   *Snapshot
 	newest   *Snapshot
 	spare    *Snapshot
-	moved    *host.Cond // the oldest snapshot or the running set changed
+	moves    uint64     // changes of the oldest snapshot or the running set
+	moved    *host.Cond // such a change
 	failed   error
 	Extended uint64 // horizons logged
 }
@@ -127,16 +128,21 @@ func (t *Manager) Aborted(xid uint32) {
 	t.wake()
 }
 
-// WaitMoved blocks until a snapshot was given back or a transaction ended:
-// what could not be pruned before may be prunable now.
-func (t *Manager) WaitMoved() error {
-	if t.failed == nil {
+// Moves counts what may make more prunable: snapshots given back, and ends of
+// transactions.
+func (t *Manager) Moves() uint64 { return t.moves }
+
+// WaitMoved blocks until Moves has passed since. Take since before looking:
+// what happens while one pays for having looked is then not missed.
+func (t *Manager) WaitMoved(since uint64) error {
+	for t.failed == nil && t.moves == since {
 		t.moved.Wait()
 	}
 	return t.failed
 }
 
 func (t *Manager) wake() {
+	t.moves++
 	if t.moved.Waiting() > 0 {
 		t.moved.Broadcast()
 	}

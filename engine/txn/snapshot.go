@@ -151,17 +151,22 @@ func (v *View) status(xid uint32) (committed, ok bool) {
 	return false, false
 }
 
-// Resolve finds out the status of an XID that Sees or Fate asked for. It may
-// block for a page, and is called without latches or pins. The view remembers
-// the answer: the shared cache alone could lose it before it is used.
-func (v *View) Resolve(xid uint32) error {
-	if v.t.Running(xid) {
-		invariant.Broken("T4", "the status of XID %d is asked for while it runs", xid)
+// Resolve finds out the statuses of XIDs that Sees or Fate asked for. It may
+// block for pages, and is called without latches or pins. The view remembers
+// the answers: the shared cache alone could lose them before they are used.
+func (v *View) Resolve(xids ...uint32) error {
+	for _, xid := range xids {
+		if v.t.Running(xid) {
+			invariant.Broken("T4", "the status of XID %d is asked for while it runs", xid)
+		}
+		committed, ok := v.status(xid)
+		if !ok {
+			var err error
+			if committed, err = v.t.status.load(xid); err != nil {
+				return err
+			}
+		}
+		v.memo = append(v.memo, known{xid, committed})
 	}
-	committed, err := v.t.status.load(xid)
-	if err != nil {
-		return err
-	}
-	v.memo = append(v.memo, known{xid, committed})
 	return nil
 }

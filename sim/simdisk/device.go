@@ -72,6 +72,9 @@ func (v *device) begin(now int64) int64 {
 // when the last completes. near says that the first continues the last one.
 func (v *device) command(now int64, w *direction, runs int32, n int64, near bool) int64 {
 	at := v.begin(now)
+	if at >= Forever {
+		return Forever
+	}
 	ops := int64(runs)
 	if v.maxIO > 0 && n > v.maxIO*ops {
 		ops = (n + v.maxIO - 1) / v.maxIO
@@ -104,6 +107,9 @@ func (v *device) command(now int64, w *direction, runs int32, n int64, near bool
 // flush is a barrier after everything until at.
 func (v *device) flush(at int64) int64 {
 	at = v.begin(at)
+	if at >= Forever {
+		return Forever
+	}
 	v.draws++
 	return at + v.barrier.draw(host.Mix(v.key+v.draws*k1))*v.slow
 }

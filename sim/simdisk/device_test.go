@@ -167,6 +167,20 @@ func TestStallAndSlow(t *testing.T) {
 	require.Equal(t, uint64(1), s.CacheHits)
 }
 
+// TestStallWithoutEnd: the queue is as if nothing had been asked.
+func TestStallWithoutEnd(t *testing.T) {
+	d, f := onProfile(t, "nvme", 0)
+	d.PowerOff()
+	d.SetStall(Forever)
+	require.True(t, d.Stalled())
+	require.Equal(t, Forever, f.ReadDone(second, 0, PageSize))
+	require.Equal(t, Forever, d.SyncDirDone(second))
+	d.SetStall(0)
+	require.False(t, d.Stalled())
+	require.Less(t, f.ReadDone(2*second, PageSize, PageSize), 3*second)
+	require.Less(t, d.SyncDirDone(2*second), 3*second)
+}
+
 // TestEvictionWritesBack: a writer that fills the cache with dirty pages waits
 // for the device, and what left the cache survives without a sync.
 func TestEvictionWritesBack(t *testing.T) {
@@ -190,9 +204,9 @@ func TestEvictionWritesBack(t *testing.T) {
 
 // TestClockSparesUsed: pages that are read again outlive a scan.
 func TestClockSparesUsed(t *testing.T) {
-	d, f := onProfile(t, "fast", 8)
+	d, _ := onProfile(t, "fast", 8)
 	d.PowerOff()
-	f = open(t, d, "f")
+	f := open(t, d, "f")
 	for i := range int64(60) {
 		f.ReadDone(0, 0, PageSize)
 		f.ReadDone(0, 0, PageSize)

@@ -66,7 +66,7 @@
 //	misdirect-write      lost-write, and the sectors land whole pages away
 //	rot                  bits of a persisted sector flip
 //	full                 nothing can grow
-//	stall, slow          the device answers later
+//	stall, slow          the device answers later, or not until told (SetStall)
 //	loss                 an empty disk in its place
 //
 // # Use

@@ -84,9 +84,18 @@ func (d *Disk) RateOf(k Fault) Rate {
 // file be created.
 func (d *Disk) SetFull(on bool) { d.faults.full = on }
 
+// Forever is a time in ns beyond the end of every run.
+const Forever = int64(1) << 62
+
 // SetStall makes the device answer nothing before a time in ns; 0 ends it.
-// Calls that were given a completion time before keep it.
+// Calls that were given a completion time keep it. If nobody knows the end yet,
+// say Forever: then Done methods that need the device answer Forever and leave
+// its queue alone, and whoever waits must look again (Stalled).
 func (d *Disk) SetStall(until int64) { d.dev.stall = until }
+
+// Stalled reports a stall without a known end: wait until it is over before
+// asking a Done method.
+func (d *Disk) Stalled() bool { return d.dev.stall >= Forever }
 
 // SetSlow multiplies the device's service times; 0 and 1 are healthy.
 func (d *Disk) SetSlow(factor uint32) { d.dev.slow = int64(min(max(factor, 1), maxSlow)) }

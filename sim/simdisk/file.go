@@ -37,8 +37,8 @@ type File struct {
 // Name is the file's last name.
 func (f *File) Name() string { return f.name }
 
-// ID tells the file from every other of the disk, over renames; the trace
-// names it so.
+// ID tells the files of a disk apart: no two that exist share one. It comes from
+// the name that the file was created under, so a later file may have it again.
 func (f *File) ID() uint64 { return f.id }
 
 // Size is the visible size in bytes.

@@ -151,79 +151,96 @@ func open(t require.TestingT, d *Disk, name string) *File {
 	return f
 }
 
+// twin is a file and the naive one beside it.
+type twin struct {
+	d     *Disk
+	f     *File
+	n     *naive
+	count uint64
+	syncs []begun
+}
+
+// begun is a sync that has not ended.
+type begun struct {
+	cut Version
+	at  int
+}
+
+// write writes bytes that no other write has in any sector.
+func (w *twin) write(t *rapid.T) {
+	off := rapid.IntRange(0, 80_000).Draw(t, "off")
+	if rapid.Bool().Draw(t, "page") {
+		off &^= PageSize - 1
+	}
+	b := make([]byte, rapid.SampledFrom([]int{1, 100, 512, 1000, 4096, 8192, 20_000}).Draw(t, "n"))
+	w.count++
+	for i := range b {
+		b[i] = byte(i)
+	}
+	for i := 0; i+8 <= len(b); i += 256 {
+		binary.LittleEndian.PutUint64(b[i:], w.count)
+	}
+	_, err := w.f.WriteAt(b, int64(off))
+	require.NoError(t, err)
+	w.n.write(b, off)
+}
+
+func (w *twin) truncate(t *rapid.T) {
+	if !rapid.Bool().Draw(t, "really") {
+		t.Skip()
+	}
+	size := rapid.IntRange(0, 100_000).Draw(t, "size")
+	_, err := w.f.Truncate(int64(size))
+	require.NoError(t, err)
+	w.n.truncate(size)
+}
+
+func (w *twin) syncEnds(t *rapid.T) {
+	if len(w.syncs) == 0 {
+		t.Skip()
+	}
+	require.NoError(t, w.f.SyncTo(w.syncs[0].cut))
+	w.n.sync(w.syncs[0].at)
+	w.syncs = w.syncs[1:]
+}
+
+func (w *twin) powerOff(t *rapid.T) {
+	rep := w.d.PowerOff()
+	var torn []int64
+	for _, fr := range rep.Files {
+		torn = fr.Torn
+	}
+	w.f = open(t, w.d, "f")
+	w.syncs = nil
+	w.n.check(t, all(t, w.f), torn)
+}
+
 // TestAgainstNaive: D1, D2 (that what comes back is legal), D3, and that torn
 // pages are named, against the naive disk.
 func TestAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sector := rapid.SampledFrom([]int{512, 4096, 8192}).Draw(t, "sector")
-		cache := rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "cache")
-		d := New(Config{Sector: sector}, rapid.Uint64().Draw(t, "key"))
-		f := open(t, d, "f")
-		require.NoError(t, d.SyncDir())
-		n := newNaive(sector)
-		count := uint64(0)
-		type begun struct {
-			cut Version
-			at  int
-		}
-		var syncs []begun
+		evict := rapid.Bool().Draw(t, "evict")
+		w := &twin{d: New(Config{Sector: sector}, rapid.Uint64().Draw(t, "key")), n: newNaive(sector)}
+		w.f = open(t, w.d, "f")
+		require.NoError(t, w.d.SyncDir())
 		t.Repeat(map[string]func(*rapid.T){
-			"write": func(t *rapid.T) {
-				off := rapid.IntRange(0, 80_000).Draw(t, "off")
-				if rapid.Bool().Draw(t, "page") {
-					off &^= PageSize - 1
-				}
-				b := make([]byte, rapid.SampledFrom([]int{1, 100, 512, 1000, 4096, 8192, 20_000}).Draw(t, "n"))
-				count++
-				for i := range b {
-					b[i] = byte(i)
-				}
-				for i := 0; i+8 <= len(b); i += 256 {
-					binary.LittleEndian.PutUint64(b[i:], count)
-				}
-				_, err := f.WriteAt(b, int64(off))
-				require.NoError(t, err)
-				n.write(b, off)
-			},
-			"truncate": func(t *rapid.T) {
-				if !rapid.Bool().Draw(t, "really") {
-					t.Skip()
-				}
-				size := rapid.IntRange(0, 100_000).Draw(t, "size")
-				_, err := f.Truncate(int64(size))
-				require.NoError(t, err)
-				n.truncate(size)
-			},
-			"sync begins": func(t *rapid.T) { syncs = append(syncs, begun{f.SyncPoint(), n.clock}) },
-			"sync ends": func(t *rapid.T) {
-				if len(syncs) == 0 {
-					t.Skip()
-				}
-				require.NoError(t, f.SyncTo(syncs[0].cut))
-				n.sync(syncs[0].at)
-				syncs = syncs[1:]
-			},
+			"write":       w.write,
+			"truncate":    w.truncate,
+			"sync begins": func(t *rapid.T) { w.syncs = append(w.syncs, begun{w.f.SyncPoint(), w.n.clock}) },
+			"sync ends":   w.syncEnds,
 			"evict": func(t *rapid.T) {
-				if cache == 0 {
+				if !evict {
 					t.Skip()
 				}
-				f.Evict()
-				n.evict()
+				w.f.Evict()
+				w.n.evict()
 			},
-			"power-off": func(t *rapid.T) {
-				rep := d.PowerOff()
-				var torn []int64
-				for _, fr := range rep.Files {
-					torn = fr.Torn
-				}
-				f = open(t, d, "f")
-				syncs = nil
-				n.check(t, all(t, f), torn)
-			},
+			"power-off": w.powerOff,
 			"": func(t *rapid.T) {
-				require.Equal(t, len(n.visible), int(f.Size()))
-				require.True(t, bytes.Equal(n.visible, all(t, f)), "the visible bytes differ")
-				checkCounts(t, f)
+				require.Equal(t, len(w.n.visible), int(w.f.Size()))
+				require.True(t, bytes.Equal(w.n.visible, all(t, w.f)), "the visible bytes differ")
+				checkCounts(t, w.f)
 			},
 		})
 	})

@@ -71,70 +71,84 @@ func dirOf(t require.TestingT, d *Disk) map[string]int {
 	return dir
 }
 
+// namesTwin is a disk and, beside it, what its directory is and was.
+type namesTwin struct {
+	d         *Disk
+	kept, now map[string]int
+	ops       []naiveOp
+	files     int
+}
+
+// maxOps bounds the operations at risk, since all their subsets are tried.
+const maxOps = 8
+
+func (w *namesTwin) do(o naiveOp) {
+	o.apply(w.now)
+	w.ops = append(w.ops, o)
+}
+
+func (w *namesTwin) create(t *rapid.T, n string) {
+	if _, ok := w.now[n]; ok || len(w.ops) >= maxOps {
+		t.Skip()
+	}
+	w.files++
+	f := open(t, w.d, n)
+	_, err := f.WriteAt([]byte{byte(w.files)}, 0)
+	require.NoError(t, err)
+	require.NoError(t, f.Sync())
+	f.Close()
+	w.do(naiveOp{opCreate, n, "", w.files})
+}
+
+func (w *namesTwin) remove(t *rapid.T, n string) {
+	at, ok := w.now[n]
+	if !ok {
+		require.ErrorIs(t, w.d.Remove(n), host.ErrNotExist)
+	} else if len(w.ops) < maxOps {
+		require.NoError(t, w.d.Remove(n))
+		w.do(naiveOp{opRemove, n, "", at})
+	}
+}
+
+func (w *namesTwin) rename(t *rapid.T, n, to string) {
+	at, ok := w.now[n]
+	if !ok {
+		require.ErrorIs(t, w.d.Rename(n, to), host.ErrNotExist)
+	} else if n == to {
+		require.NoError(t, w.d.Rename(n, to))
+	} else if len(w.ops) < maxOps {
+		require.NoError(t, w.d.Rename(n, to))
+		w.do(naiveOp{opRename, n, to, at})
+	}
+}
+
+func (w *namesTwin) powerOff(t *rapid.T) {
+	rep := w.d.PowerOff()
+	require.Equal(t, len(w.ops), rep.NamesAtRisk)
+	got := dirOf(t, w.d)
+	legal := outcomes(w.kept, w.ops)
+	require.True(t, legal[show(got)], "%q is none of %q", show(got), slices.Sorted(maps.Keys(legal)))
+	w.kept, w.now, w.ops = got, maps.Clone(got), nil
+}
+
 // TestNamesAgainstNaive: D7. After a power-off the directory is what some
 // subset of the operations since the last directory sync makes of it.
 func TestNamesAgainstNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := New(Config{}, rapid.Uint64().Draw(t, "key"))
-		kept, now := map[string]int{}, map[string]int{}
-		var ops []naiveOp
-		files := 0
+		w := &namesTwin{d: New(Config{}, rapid.Uint64().Draw(t, "key")), kept: map[string]int{}, now: map[string]int{}}
 		name := rapid.SampledFrom([]string{"a", "b", "c"})
-		do := func(o naiveOp) {
-			o.apply(now)
-			ops = append(ops, o)
-		}
 		t.Repeat(map[string]func(*rapid.T){
-			"create": func(t *rapid.T) {
-				n := name.Draw(t, "name")
-				if _, ok := now[n]; ok || len(ops) > 7 {
-					t.Skip()
-				}
-				files++
-				f := open(t, d, n)
-				_, err := f.WriteAt([]byte{byte(files)}, 0)
-				require.NoError(t, err)
-				require.NoError(t, f.Sync())
-				f.Close()
-				do(naiveOp{opCreate, n, "", files})
-			},
-			"remove": func(t *rapid.T) {
-				n := name.Draw(t, "name")
-				at, ok := now[n]
-				if !ok {
-					require.ErrorIs(t, d.Remove(n), host.ErrNotExist)
-				} else if len(ops) < 8 {
-					require.NoError(t, d.Remove(n))
-					do(naiveOp{opRemove, n, "", at})
-				}
-			},
-			"rename": func(t *rapid.T) {
-				n, to := name.Draw(t, "name"), name.Draw(t, "to")
-				at, ok := now[n]
-				if !ok {
-					require.ErrorIs(t, d.Rename(n, to), host.ErrNotExist)
-				} else if n == to || len(ops) < 8 {
-					require.NoError(t, d.Rename(n, to))
-					if n != to {
-						do(naiveOp{opRename, n, to, at})
-					}
-				}
-			},
+			"create": func(t *rapid.T) { w.create(t, name.Draw(t, "name")) },
+			"remove": func(t *rapid.T) { w.remove(t, name.Draw(t, "name")) },
+			"rename": func(t *rapid.T) { w.rename(t, name.Draw(t, "name"), name.Draw(t, "to")) },
 			"sync": func(t *rapid.T) {
-				require.NoError(t, d.SyncDir())
-				kept, ops = maps.Clone(now), nil
+				require.NoError(t, w.d.SyncDir())
+				w.kept, w.ops = maps.Clone(w.now), nil
 			},
-			"power-off": func(t *rapid.T) {
-				rep := d.PowerOff()
-				require.Equal(t, len(ops), rep.NamesAtRisk)
-				got := dirOf(t, d)
-				legal := outcomes(kept, ops)
-				require.True(t, legal[show(got)], "%q is none of %q", show(got), slices.Sorted(maps.Keys(legal)))
-				kept, now, ops = got, maps.Clone(got), nil
-			},
+			"power-off": w.powerOff,
 			"": func(t *rapid.T) {
-				require.Equal(t, show(now), show(dirOf(t, d)))
-				checkRefs(t, d)
+				require.Equal(t, show(w.now), show(dirOf(t, w.d)))
+				checkRefs(t, w.d)
 			},
 		})
 	})

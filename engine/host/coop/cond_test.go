@@ -77,67 +77,78 @@ func (m *condModel) expire(now int64) {
 	m.waiting = slices.DeleteFunc(m.waiting, func(w condWaiter) bool { return w.at != 0 && w.at <= now })
 }
 
+// condRun is a real condition beside its model.
+type condRun struct {
+	c         clock
+	m         condModel
+	g         *coop.Group
+	cond      *coop.Cond
+	log       []string
+	next      int
+	deadlines map[int64]bool // each time-out has its own moment
+}
+
+// start starts a task that waits, for at most d unless that is 0.
+func (r *condRun) start(d int64) {
+	id := r.next
+	r.next++
+	r.g.Go(fmt.Sprint("waiter ", id), func() {
+		why := "signalled"
+		if d == 0 {
+			r.cond.Wait()
+		} else if !r.cond.WaitFor(d) {
+			why = "timed out"
+		}
+		r.log = append(r.log, fmt.Sprintf("%d %s", id, why))
+	})
+	r.c.runUntil(r.c.now)
+	w := condWaiter{id: id}
+	if d > 0 {
+		w.at = r.c.now + d
+	}
+	r.m.waiting = append(r.m.waiting, w)
+}
+
+// signal signals n times before anyone runs.
+func (r *condRun) signal(n int) {
+	for range n {
+		r.cond.Signal()
+		r.m.signal()
+	}
+	r.c.runUntil(r.c.now)
+}
+
 func TestCondAgainstModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var c clock
-		var m condModel
-		g := c.loop.NewGroup(&c)
-		cond := g.NewCond(3)
-		var log []string
-		next := 0
-		deadlines := map[int64]bool{} // each time-out its own moment
-		start := func(d int64) {
-			id := next
-			next++
-			g.Go(fmt.Sprint("waiter ", id), func() {
-				signalled := true
-				if d == 0 {
-					cond.Wait()
-				} else {
-					signalled = cond.WaitFor(d)
-				}
-				log = append(log, fmt.Sprintf("%d %s", id, map[bool]string{true: "signalled", false: "timed out"}[signalled]))
-			})
-			c.runUntil(c.now)
-			w := condWaiter{id: id}
-			if d > 0 {
-				w.at = c.now + d
-			}
-			m.waiting = append(m.waiting, w)
-		}
+		r := &condRun{deadlines: map[int64]bool{}}
+		r.g = r.c.loop.NewGroup(&r.c)
+		r.cond = r.g.NewCond(3)
 		rt.Repeat(map[string]func(*rapid.T){
-			"wait": func(*rapid.T) { start(0) },
+			"wait": func(*rapid.T) { r.start(0) },
 			"waitFor": func(rt *rapid.T) {
 				d := rapid.Int64Range(1, 50).Draw(rt, "d")
-				for deadlines[c.now+d] {
+				for r.deadlines[r.c.now+d] {
 					d++
 				}
-				deadlines[c.now+d] = true
-				start(d)
+				r.deadlines[r.c.now+d] = true
+				r.start(d)
 			},
-			"signal":    func(*rapid.T) { cond.Signal(); m.signal(); c.runUntil(c.now) },
-			"broadcast": func(*rapid.T) { cond.Broadcast(); drain(&m); c.runUntil(c.now) },
-			"twoSignals": func(*rapid.T) { // without a run in between
-				cond.Signal()
-				cond.Signal()
-				m.signal()
-				m.signal()
-				c.runUntil(c.now)
-			},
+			"signal":    func(rt *rapid.T) { r.signal(rapid.IntRange(1, 3).Draw(rt, "n")) },
+			"broadcast": func(*rapid.T) { r.cond.Broadcast(); drain(&r.m); r.c.runUntil(r.c.now) },
 			"time": func(rt *rapid.T) {
-				c.runUntil(c.now + rapid.Int64Range(1, 40).Draw(rt, "by"))
-				m.expire(c.now)
+				r.c.runUntil(r.c.now + rapid.Int64Range(1, 40).Draw(rt, "by"))
+				r.m.expire(r.c.now)
 			},
 			"": func(rt *rapid.T) {
-				require.Equal(rt, len(m.waiting), cond.Waiting())
-				require.Equal(rt, m.log, log)
+				require.Equal(rt, len(r.m.waiting), r.cond.Waiting())
+				require.Equal(rt, r.m.log, r.log)
 			},
 		})
-		g.Kill()
-		require.Zero(rt, cond.Waiting())
-		require.Equal(rt, m.log, log, "a killed waiter came back")
-		require.Zero(rt, c.loop.Live())
-		c.loop.Close()
+		r.g.Kill()
+		require.Zero(rt, r.cond.Waiting())
+		require.Equal(rt, r.m.log, r.log, "a killed waiter came back")
+		require.Zero(rt, r.c.loop.Live())
+		r.c.loop.Close()
 	})
 }
 

@@ -1,7 +1,6 @@
 package coop_test
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +12,7 @@ func TestCoroutinesAreUsedAgain(t *testing.T) {
 	var c clock
 	closed := leakCheck(t, &c)
 	g := c.loop.NewGroup(&c)
-	start := runtime.NumGoroutine()
+	start := coroutines()
 	ids := map[uint32]bool{}
 	for range 100 {
 		for range 5 {
@@ -24,7 +23,7 @@ func TestCoroutinesAreUsedAgain(t *testing.T) {
 		require.Zero(t, g.Tasks())
 	}
 	require.Len(t, ids, 500, "IDs were given twice")
-	require.Equal(t, start+5, runtime.NumGoroutine(), "want five coroutines for 500 tasks, five at a time")
+	require.Equal(t, start+5, coroutines(), "want five coroutines for 500 tasks, five at a time")
 	g.Kill()
 	closed(0)
 }

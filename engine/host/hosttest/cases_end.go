@@ -20,7 +20,7 @@ func endCases() []*Case {
 		ends("exit-in-boot", "Machine.Exit", "Exit ends the process, keeps the reason and does not return",
 			func(m host.Machine) error {
 				m.Exit(errors.New("the disk lies"))
-				return errors.New("Exit returned")
+				return errors.New("the call of Exit returned")
 			}, Exited, "the disk lies"),
 		ends("exit-in-a-task", "Machine.Exit", "Exit in any task ends the whole process", exitInATask, Exited, "enough"),
 		ends("exit-in-a-handler", "Machine.Exit", "Exit in a handler ends the process",

@@ -151,7 +151,10 @@ const killLimit = 60_000_000_000
 func TestConformanceWithProcesses(t *testing.T) {
 	for _, c := range hosttest.Cases() {
 		if c.Fits(hosttest.Caps{}) {
-			t.Run(c.Name, func(t *testing.T) { require.NoError(t, hosttest.Run(c, newChildWorld(t, c))) })
+			t.Run(c.Name, func(t *testing.T) {
+				t.Parallel()
+				require.NoError(t, hosttest.Run(c, newChildWorld(t, c)))
+			})
 		}
 	}
 }

@@ -67,12 +67,25 @@ func Parse(b []byte) (Config, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return Config{}, fmt.Errorf("offset %d: %w", d.InputOffset(), err)
+		return Config{}, fmt.Errorf("offset %d: %w", offsetOf(d, err), err)
 	}
 	if d.More() {
 		return Config{}, fmt.Errorf("offset %d: text after the end of the configuration; remove it", d.InputOffset())
 	}
 	return c, c.Validate()
+}
+
+// offsetOf is where a decoding error was found, at the latest.
+func offsetOf(d *json.Decoder, err error) int64 {
+	var syntax *json.SyntaxError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return syntax.Offset
+	case errors.As(err, &wrong):
+		return wrong.Offset
+	}
+	return d.InputOffset()
 }
 
 // Names are the names of the processes, sorted: an address is an index.

@@ -165,11 +165,12 @@ func (f *file) at(off int64, n int) string { return fmt.Sprintf("%s, %d bytes at
 
 func (f *file) ReadAt(b []byte, off int64) (int, error) {
 	f.d.p.group.Alive()
-	buf := make([]byte, len(b)) // the worker's own: a kill may leave it at work
+	buf := f.d.p.bufs.take(len(b)) // the worker's own: a kill may leave it at work
 	var n int
 	var err error
 	f.d.p.block(f.class.ReadEvent(), func() { n, err = f.f.ReadAt(buf, off) })
 	copy(b, buf[:n])
+	f.d.p.bufs.give(buf)
 	if errors.Is(err, io.EOF) {
 		return n, io.EOF
 	}
@@ -181,10 +182,12 @@ func (f *file) ReadAt(b []byte, off int64) (int, error) {
 
 func (f *file) WriteAt(b []byte, off int64) (int, error) {
 	f.d.p.group.Alive()
-	buf := slices.Clone(b) // rule O6
+	buf := f.d.p.bufs.take(len(b))
+	copy(buf, b) // rule O6
 	var n int
 	var err error
 	f.d.p.block(f.class.WriteEvent(), func() { n, err = f.f.WriteAt(buf, off) })
+	f.d.p.bufs.give(buf)
 	if err != nil {
 		err = f.d.fault("write", f.at(off, len(b)), err)
 	}

@@ -35,3 +35,35 @@ func (o *openFiles) closeAll() {
 	}
 	o.files = nil
 }
+
+// buffers are the copies through which file calls pass. They belong to the
+// loop; one that a kill leaves in a worker's hands is not given back.
+type buffers struct{ free [][]byte }
+
+const (
+	bufferSize  = 64 << 10 // bytes: most calls are a page or a piece of log
+	maxBuffers  = 64       // kept: 4 MiB
+	worthPooled = 512      // bytes from which taking one beats allocating
+)
+
+// take gives a buffer of n bytes of any content.
+func (p *buffers) take(n int) []byte {
+	if n < worthPooled || n > bufferSize {
+		return make([]byte, n)
+	}
+	last := len(p.free) - 1
+	if last < 0 {
+		return make([]byte, n, bufferSize)
+	}
+	b := p.free[last]
+	p.free[last] = nil
+	p.free = p.free[:last]
+	return b[:n]
+}
+
+// give takes a buffer back.
+func (p *buffers) give(b []byte) {
+	if cap(b) == bufferSize && len(p.free) < maxBuffers {
+		p.free = append(p.free, b)
+	}
+}

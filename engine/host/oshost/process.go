@@ -75,6 +75,7 @@ type Process struct {
 	workers *workers
 	disks   map[string]*disk
 	files   openFiles
+	bufs    buffers
 	net     network
 	charged [host.Works]uint64
 	marks   map[string]uint64

@@ -16,13 +16,16 @@ import (
 
 const testSeed = 7
 
+// taken are the addresses that tests of this process were given: parallel ones
+// must not choose the same.
+var taken sync.Map
+
 // deployment makes a configuration for the given names below dir.
 func deployment(t *testing.T, dir string, names []string) Config {
 	t.Helper()
 	c := Config{Seed: testSeed, Processes: map[string]ProcessConfig{}}
-	taken := map[string]bool{}
 	for _, name := range names {
-		c.Processes[name] = ProcessConfig{Zone: hosttest.Zone, Address: freeAddress(t, taken),
+		c.Processes[name] = ProcessConfig{Zone: hosttest.Zone, Address: freeAddress(t),
 			Dir: filepath.Join(dir, name), Disks: map[string]string{hosttest.Disk: "disk-" + hosttest.Disk}}
 	}
 	require.NoError(t, c.Validate())
@@ -31,17 +34,17 @@ func deployment(t *testing.T, dir string, names []string) Config {
 
 // freeAddress finds a port below the range from which systems take ports for
 // dialling (32,768 up on Linux), so that no dial takes it meanwhile.
-func freeAddress(t *testing.T, taken map[string]bool) string {
+func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 1000 {
 		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
-		l, err := net.Listen("tcp", addr)
-		if err != nil || taken[addr] {
+		if _, used := taken.LoadOrStore(addr, true); used {
 			continue
 		}
-		require.NoError(t, l.Close())
-		taken[addr] = true
-		return addr
+		if l, err := net.Listen("tcp", addr); err == nil {
+			require.NoError(t, l.Close())
+			return addr
+		}
 	}
 	t.Fatal("no free port in 1,000 attempts")
 	return ""
@@ -151,7 +154,10 @@ func endOf(e End) hosttest.End {
 func TestConformanceInOneProcess(t *testing.T) {
 	for _, c := range hosttest.Cases() {
 		if c.Fits(hosttest.Caps{}) {
-			t.Run(c.Name, func(t *testing.T) { require.NoError(t, hosttest.Run(c, newLocalWorld(t, c))) })
+			t.Run(c.Name, func(t *testing.T) {
+				t.Parallel()
+				require.NoError(t, hosttest.Run(c, newLocalWorld(t, c)))
+			})
 		}
 	}
 }

@@ -1,0 +1,181 @@
+package experiments
+
+import (
+	"tornpage/checkers"
+	"tornpage/engine"
+	"tornpage/engine/host"
+	"tornpage/engine/page"
+	"tornpage/engine/wal"
+)
+
+// observer watches the writer's storage over all its boots: the page oracle,
+// the watermarks, the durable points and the commits of the history. It is a
+// decorator of engine.Storage, so the engine does not know of it.
+type observer struct {
+	rec     *Recorder
+	oracle  *checkers.Oracle
+	marks   *checkers.Watermarks
+	pages   checkers.Verdict // the first page that was wrong
+	commits []wal.LSN        // appended, and not yet seen by readers
+	refused map[uint64]error // boots that did not open
+	copy    page.Page
+}
+
+func newObserver(rec *Recorder) *observer {
+	return &observer{
+		rec:    rec,
+		oracle: checkers.NewOracle(checkers.Masking{Hints: true, Layout: layoutOf}),
+		marks: checkers.NewWatermarks(
+			checkers.Monotone("durable"), checkers.Monotone("append"), checkers.Monotone("visible"),
+			checkers.Lasting("epoch"), checkers.Sole("epoch"),
+			checkers.Order("visible", "<=", "durable", checkers.SameBoot),
+			checkers.Order("evict", "<=", "durable", checkers.SameBoot),
+			checkers.Order("view", "<=", "durable", checkers.Cluster),
+		),
+		pages: checkers.Verdict{Check: "pages", Result: checkers.Holds},
+	}
+}
+
+// layoutOf says how pages of each relation lie.
+func layoutOf(id page.ID) checkers.Layout {
+	if id.Rel == page.StatusRel {
+		return checkers.Raw
+	}
+	return checkers.Heap
+}
+
+// canonical is the page as the oracle compares it: what is not logged, and so
+// may differ between do and redo, is cleared. Status pages have checksums that
+// are only right once the page was sealed.
+func (o *observer) canonical(id page.ID, p *page.Page) *page.Page {
+	if id.Rel == page.StatusRel {
+		o.copy = *p
+		page.Seal(id, &o.copy, true)
+		return &o.copy
+	}
+	return p
+}
+
+// watched is one boot's storage under observation.
+type watched struct {
+	engine.Storage
+	m host.Machine
+	o *observer
+}
+
+func (o *observer) watch(m host.Machine, st engine.Storage) *watched {
+	return &watched{st, m, o}
+}
+
+func (w *watched) note(name string, lsn wal.LSN) {
+	w.o.marks.Observe(checkers.Observation{
+		Event: w.o.rec.stamp(), Host: w.m.Name(), Boot: w.m.Boot(), Name: name, LSN: lsn,
+	})
+}
+
+func (w *watched) page(v checkers.Verdict) {
+	if w.o.pages.Result == checkers.Holds && v.Result == checkers.Broken {
+		w.o.pages = v
+	}
+}
+
+// Open records the boot. What recovery found and nobody had published becomes
+// visible with it.
+func (w *watched) Open() (engine.State, error) {
+	st, err := w.Storage.Open()
+	if err != nil {
+		return st, err
+	}
+	o := w.o
+	o.rec.hist.Boots = append(o.rec.hist.Boots, checkers.Boot{
+		Host: w.m.Name(), Boot: w.m.Boot(), OpenedAt: o.rec.stamp(), End: st.Survived,
+	})
+	w.note("epoch", wal.LSN(st.Epoch))
+	w.note("durable", st.End)
+	o.oracle.Crashed(st.Survived)
+	o.rec.durable(st.End)
+	for _, lsn := range o.commits {
+		if lsn <= st.Survived {
+			o.rec.visible(lsn)
+		}
+	}
+	o.commits = o.commits[:0]
+	return st, nil
+}
+
+// Append shows the oracle each page as its change left it.
+func (w *watched) Append(m *wal.MTR, builtFor wal.LSN) (wal.LSN, error) {
+	lsn, err := w.Storage.Append(m, builtFor)
+	if err != nil {
+		return lsn, err
+	}
+	w.note("append", lsn)
+	for i := range m.Blocks() {
+		if id, p, _, _ := m.Block(i); p != nil {
+			w.page(w.o.oracle.Appended(id, lsn, w.o.canonical(id, p)))
+		}
+	}
+	if m.Rmgr() == wal.RmgrTransaction && m.Info()&wal.XactOpMask == wal.InfoCommit {
+		w.o.commits = append(w.o.commits, lsn)
+	}
+	return lsn, nil
+}
+
+func (w *watched) Durable() wal.LSN {
+	lsn := w.Storage.Durable()
+	w.point(lsn)
+	return lsn
+}
+
+func (w *watched) WaitDurable(lsn wal.LSN) error {
+	if err := w.Storage.WaitDurable(lsn); err != nil {
+		return err
+	}
+	w.point(w.Storage.Durable())
+	return nil
+}
+
+func (w *watched) point(lsn wal.LSN) {
+	w.note("durable", lsn)
+	w.o.rec.durable(lsn)
+}
+
+// ReadPage holds what storage gives against what was appended.
+func (w *watched) ReadPage(id page.ID, changedBy, at wal.LSN, p *page.Page) error {
+	err := w.Storage.ReadPage(id, changedBy, at, p)
+	switch {
+	case err == nil:
+		w.check(id, at, p)
+	case isNoPage(err):
+		w.check(id, at, nil)
+	}
+	return err
+}
+
+func (w *watched) check(id page.ID, at wal.LSN, p *page.Page) {
+	if at == 0 {
+		at = w.o.oracle.Latest(id)
+	}
+	if p != nil {
+		p = w.o.canonical(id, p)
+	}
+	w.page(w.o.oracle.Check(id, at, p))
+}
+
+func (w *watched) Evict(id page.ID, p *page.Page) error {
+	w.point(w.Storage.Durable())
+	w.note("evict", page.LSNOf(id, p))
+	return w.Storage.Evict(id, p)
+}
+
+// published is told by the engine of each commit that readers can see.
+func (w *watched) published(_ uint32, lsn wal.LSN) {
+	w.point(w.Storage.Durable())
+	w.note("visible", lsn)
+	w.o.rec.visible(lsn)
+	c := w.o.commits
+	for len(c) > 0 && c[0] <= lsn {
+		c = c[1:]
+	}
+	w.o.commits = c
+}

@@ -1,0 +1,272 @@
+package experiments
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"tornpage/checkers"
+	"tornpage/engine/compute"
+	"tornpage/engine/db"
+	"tornpage/engine/host"
+	"tornpage/engine/local"
+	"tornpage/faults"
+	"tornpage/sim"
+	"tornpage/sim/trace"
+)
+
+// Options of one run that change nothing in it.
+type Options struct {
+	Log       func(at time.Duration, process, line string)
+	MaxEvents uint64                             // 0: 20 million
+	Trace     func(w *sim.World, e *trace.Event) // called for every event
+	Checker   *checkers.Checker                  // used again from run to run
+}
+
+// Result is what a run gave.
+type Result struct {
+	Plan     faults.Plan
+	Why      sim.Why
+	Failure  *sim.Failure
+	Verdicts []checkers.Verdict
+	History  *checkers.History
+	Hash     uint64
+	Events   uint64
+	Virtual  time.Duration
+	Marks    map[string]uint64
+	Struck   map[string]uint64 // faults that really happened
+	Unfired  []int             // steps of the plan that never acted
+	Crashes  []sim.Crash
+	Refusals []checkers.Exit // boots that did not open, or ended by themselves
+	Compute  compute.Stats   // of the writer, over all its boots
+	Local    local.Stats
+}
+
+// Green reports whether every verdict holds.
+func (r *Result) Green() bool {
+	return r.Failure == nil && !slices.ContainsFunc(r.Verdicts, func(v checkers.Verdict) bool { return !v.Green() })
+}
+
+// run is a run in progress.
+type run struct {
+	plan    faults.Plan
+	s       Settings
+	sc      Scenario
+	opt     Options
+	w       *sim.World
+	rec     *Recorder
+	obs     *observer
+	inj     *faults.Injector
+	clients []*register
+	left    int
+	quietAt time.Duration
+	audited bool
+	opened  func(host.Machine)
+	eng     *compute.Engine // of the writer's present boot
+	loc     *local.Storage
+	total   engineStats
+}
+
+// auditBound is how long the final read of every key may take.
+const auditBound = 5 * time.Second
+
+// Run carries out a plan in a simulated world. The error is about the plan;
+// what went wrong in the run is in the Result.
+func Run(p faults.Plan, opt Options) (*Result, error) {
+	x, err := prepare(p, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer x.w.Close()
+	why := x.load()
+	if why == sim.TimeUp || why == sim.Stopped {
+		why = x.final()
+	}
+	return x.result(why), nil
+}
+
+func prepare(p faults.Plan, opt Options) (*run, error) {
+	sc, err := Find(p.Scenario)
+	if err != nil {
+		return nil, err
+	}
+	x := &run{plan: p, sc: sc, opt: opt, rec: &Recorder{}}
+	if x.opt.MaxEvents == 0 {
+		x.opt.MaxEvents = 20_000_000
+	}
+	if x.s, err = parse(p); err != nil {
+		return nil, err
+	}
+	x.obs = newObserver(x.rec)
+	if x.w, err = sim.New(sc.world(x)); err != nil {
+		return nil, err
+	}
+	x.rec.stamp = func() int64 { return int64(x.w.Event()) }
+	x.rec.now = x.w.Now
+	x.left = len(x.clients)
+	at, ok := p.QuietAt()
+	if !ok {
+		at = x.s.Horizon
+	}
+	x.quietAt = at
+	if opt.Trace != nil {
+		x.w.Trace().Full = func(e *trace.Event) { opt.Trace(x.w, e) }
+	}
+	x.inj, err = faults.Inject(p, faults.OnSim{World: x.w})
+	return x, err
+}
+
+// isQuiet tells clients that the faults are over.
+func (x *run) isQuiet() bool { return x.w.Now() >= x.quietAt }
+
+func (x *run) clientEnded(*register) {
+	x.left--
+	if x.left == 0 {
+		x.w.Stop()
+	}
+}
+
+// load runs clients and faults, until every client is done.
+func (x *run) load() sim.Why {
+	for _, p := range x.w.Processes() {
+		if p != auditName {
+			x.w.Boot(p)
+		}
+	}
+	why := x.w.Run(x.quietAt)
+	if why != sim.TimeUp {
+		return why
+	}
+	x.revive()
+	for x.left > 0 && why == sim.TimeUp && x.w.Now() < x.quietAt+quietTail {
+		why = x.w.Run(min(x.w.Now()+50*time.Millisecond, x.quietAt+quietTail))
+		x.revive()
+	}
+	return why
+}
+
+// revive boots what is down once the faults are over, as an operator would.
+func (x *run) revive() {
+	for _, m := range x.w.Machines() {
+		x.w.PowerOn(m)
+	}
+	for _, p := range x.w.Processes() {
+		if p != auditName {
+			x.w.Boot(p)
+		}
+	}
+}
+
+// final is rule X4: power-off of every machine that has disks, recovery, and a
+// read of every key.
+func (x *run) final() sim.Why {
+	for _, m := range x.w.Machines() {
+		if len(x.w.Disks(m)) > 0 {
+			x.collect()
+			x.w.PowerOff(m)
+		}
+	}
+	x.revive()
+	x.w.Boot(auditName)
+	why := x.w.Run(x.w.Now() + auditBound)
+	x.collect()
+	return why
+}
+
+// audit is the process that reads every key at the end.
+func (x *run) audit(m host.Machine) {
+	c := &register{s: &x.s, rec: x.rec, writer: writerName, last: make([]uint64, x.s.Keys)}
+	c.client = x.rec.client()
+	for k := int64(0); k < x.s.Keys; {
+		conn, err := db.Dial(m, writerName, dbPort, time.Second)
+		if err != nil {
+			m.Sleep(10 * time.Millisecond)
+			continue
+		}
+		for ; k < x.s.Keys && conn.Broken() == nil; k++ {
+			c.read(c.op(checkers.Get, k), conn, false)
+			if conn.Broken() != nil {
+				break
+			}
+		}
+	}
+	x.audited = true
+	x.w.Stop()
+}
+
+// collect adds the counters of the boot that is about to end.
+func (x *run) collect() {
+	if x.eng == nil {
+		return
+	}
+	addStats(&x.total.Compute, x.eng.Stats())
+	if x.loc != nil {
+		addLocal(&x.total.Local, x.loc.Stats())
+	}
+	x.eng, x.loc = nil, nil
+}
+
+// result runs the checks.
+func (x *run) result(why sim.Why) *Result {
+	r := &Result{
+		Plan: x.plan, Why: why, Failure: x.w.Failure(), History: &x.rec.hist,
+		Hash: x.w.Hash(), Events: x.w.Event(), Virtual: x.w.Now(),
+		Marks: x.w.Marks(), Struck: x.struck(), Unfired: x.inj.Unfired(), Crashes: x.w.Crashes(),
+		Refusals: x.rec.hist.Exits, Compute: x.total.Compute, Local: x.total.Local,
+	}
+	c := x.opt.Checker
+	if c == nil {
+		c = &checkers.Checker{}
+	}
+	r.Verdicts = append(r.Verdicts, c.Check(&x.rec.hist)...)
+	r.Verdicts = append(r.Verdicts, x.obs.pages, x.obs.marks.Verdict(), x.progress(why))
+	return r
+}
+
+// progress holds the run to what the scenario owes inside its budget.
+func (x *run) progress(why sim.Why) checkers.Verdict {
+	var workers []int
+	for _, c := range x.clients {
+		if !c.finish || c.after > 0 {
+			workers = append(workers, c.worker)
+		}
+	}
+	v := checkers.Progress(&x.rec.hist, checkers.Expectation{
+		From: x.quietAt, Bound: quietTail, End: x.w.Now(), Workers: workers,
+	})
+	if v.Green() && !x.audited {
+		v.Result = checkers.Broken
+		v.What = fmt.Sprintf("the keys could not be read within %v of the last recovery: %v", auditBound, why)
+		for _, e := range x.rec.hist.Exits {
+			v.Details = append(v.Details, fmt.Sprintf("%s boot %d ended at event %d: %s", e.Host, e.Boot, e.Event, e.Reason))
+		}
+	}
+	return v
+}
+
+// struck gathers what faults really did.
+func (x *run) struck() map[string]uint64 {
+	out := x.w.Strikes()
+	for _, m := range x.w.Machines() {
+		for _, n := range x.w.Disks(m) {
+			d, err := x.w.Disk(m, n)
+			if err != nil {
+				continue
+			}
+			st := d.Stats()
+			for k, c := range st.Struck {
+				if c > 0 {
+					out["disk."+faultName(k)] += c
+				}
+			}
+			if st.Losses > 0 {
+				out["disk.lost"] += st.Losses
+			}
+		}
+	}
+	for _, c := range x.w.Crashes() {
+		out["power-off"]++
+		out["torn-page"] += uint64(c.Torn())
+	}
+	return out
+}

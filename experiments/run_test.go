@@ -1,0 +1,65 @@
+package experiments
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tornpage/checkers"
+	"tornpage/faults"
+)
+
+// requireGreen fails with all that a person needs to replay the run.
+func requireGreen(t *testing.T, r *Result) {
+	t.Helper()
+	if r.Green() {
+		return
+	}
+	if r.Failure != nil {
+		t.Errorf("%v\n%s", r.Failure, r.Failure.Stack)
+	}
+	for _, v := range r.Verdicts {
+		if !v.Green() {
+			t.Errorf("%v", v)
+		}
+	}
+	t.Fatalf("the plan:\n%s", faults.Print(r.Plan))
+}
+
+func sweep(t *testing.T, name string, seeds uint64) {
+	sc, err := Find(name)
+	require.NoError(t, err)
+	marks := map[string]uint64{}
+	var c checkers.Checker
+	for seed := range seeds {
+		r, err := Run(sc.Plan(seed), Options{Checker: &c})
+		require.NoError(t, err)
+		requireGreen(t, r)
+		for k, n := range r.Marks {
+			marks[k] += n
+		}
+	}
+	for _, m := range sc.must {
+		require.Positive(t, marks[m], "mark %s was never reached in %d seeds", m, seeds)
+	}
+}
+
+func TestLocalRegister(t *testing.T) { sweep(t, "local/register", 40) }
+
+func BenchmarkSeed(b *testing.B) {
+	sc, err := Find("local/register")
+	require.NoError(b, err)
+	var c checkers.Checker
+	ops, events := 0, uint64(0)
+	b.ReportAllocs()
+	for i := range b.N {
+		r, err := Run(sc.Plan(uint64(i)), Options{Checker: &c})
+		require.NoError(b, err)
+		require.True(b, r.Green(), "seed %d", i)
+		ops += len(r.History.Ops)
+		events += r.Events
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "seeds/s")
+	b.ReportMetric(float64(ops)/float64(b.N), "ops/seed")
+	b.ReportMetric(float64(events)/float64(b.N), "events/seed")
+}

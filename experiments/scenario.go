@@ -1,0 +1,83 @@
+package experiments
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"tornpage/faults"
+	"tornpage/sim"
+)
+
+// Scenario is a named topology with a workload.
+type Scenario struct {
+	Name   string
+	About  string // one line
+	Budget faults.Budget
+	// Space is what seeds draw plans from.
+	Space faults.Space
+	world func(*run) sim.Config
+	// must are marks without which a set of runs has tested nothing.
+	must []string
+}
+
+// Scenarios lists all scenarios.
+func Scenarios() []Scenario {
+	return []Scenario{localRegister()}
+}
+
+// Find gives the scenario of a name.
+func Find(name string) (Scenario, error) {
+	var names []string
+	for _, s := range Scenarios() {
+		if s.Name == name {
+			return s, nil
+		}
+		names = append(names, s.Name)
+	}
+	return Scenario{}, fmt.Errorf("no scenario is named %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// Plan draws the plan of a seed.
+func (s Scenario) Plan(seed uint64) faults.Plan { return faults.Swarm(seed, s.Space) }
+
+// clientNames are the clients that swarms know; they may be killed too.
+var clientNames = [...]string{"c1", "c2"}
+
+// quietTail is the time at the end of a run in which nothing is wrong any
+// more, for progress.
+const quietTail = 2 * time.Second
+
+func localRegister() Scenario {
+	b := faults.LocalBudget()
+	return Scenario{
+		Name:   "local/register",
+		About:  "one writer on its machine's disks (PostgreSQL on a volume); gets, puts, compare-and-sets and groups of keys",
+		Budget: b,
+		world:  localWorld,
+		must: []string{
+			"buffer.evicted-dirty", "checkpoint.done", "heap.pruned", "wal.segment-recycled", "recovery.redone",
+		},
+		Space: faults.Space{
+			Scenario: "local/register",
+			Names: faults.Names{
+				Hosts: []string{writerName, clientNames[0], clientNames[1]}, Machines: []string{"db-m"}, Zones: []string{"a", "c"},
+				Disks: []faults.DiskName{{Machine: "db-m", Disk: "wal"}, {Machine: "db-m", Disk: "data"}},
+				Marks: []string{
+					"checkpoint.begun", "checkpoint.pages-written", "checkpoint.logged", "checkpoint.done", "control.written",
+					"recovery.begun", "recovery.redone", "recovery.done", "wal.flushed", "wal.segment-created",
+					"wal.segment-recycled", "wal.segment-removed", "buffer.evicted-dirty", "heap.pruned", "commit.grouped",
+				},
+			},
+			Params: []faults.Dim{
+				{Key: "clients", Values: []string{"4", "2", "8"}},
+				{Key: "keys", Values: []string{"12", "24", "48"}},
+				{Key: "writes", Values: []string{"50", "80"}},
+			},
+			Config:  append(configDims(), localDims()...),
+			Horizon: time.Second + quietTail,
+			Quiet:   quietTail,
+			Budget:  &b,
+		},
+	}
+}

@@ -1,0 +1,115 @@
+package experiments
+
+import (
+	"time"
+
+	"tornpage/engine/buffer"
+	"tornpage/engine/compute"
+	"tornpage/engine/local"
+	"tornpage/faults"
+	"tornpage/sim/simdisk"
+)
+
+// Settings is all that the scenario and config lines of a plan may say. The
+// defaults are in parse; README.md has a table of them.
+type Settings struct {
+	// The scenario line.
+	Clients int           // clients, each a process on a machine of its own
+	Ops     int           // operations in all
+	Keys    int64         // rows of the table
+	Group   int64         // consecutive keys that are read and written together
+	Think   time.Duration // longest pause of a client between two operations
+	Writes  int64         // percent of operations that write
+	Horizon time.Duration // when faults end at the latest
+	Timeout time.Duration // how long a client waits for an answer
+
+	// The config line.
+	Compute compute.Config
+	Local   local.Config
+	Disk    simdisk.Config
+	Cores   int
+	Value   int // bytes of a value
+}
+
+// parse reads and checks the two lines of a plan.
+func parse(p faults.Plan) (Settings, error) {
+	var s Settings
+	v := faults.NewValues("scenario", p.Params)
+	s.Clients = int(v.Int("clients", 4, 1, 64))
+	s.Ops = int(v.Int("ops", 300, 1, 1_000_000))
+	s.Keys = v.Int("keys", 12, 1, 1_000_000)
+	s.Group = v.Int("group", 3, 1, 64)
+	s.Think = v.Duration("think", 12*time.Millisecond, 0, time.Minute)
+	s.Writes = v.Int("writes", 50, 0, 100)
+	s.Horizon = v.Duration("horizon", time.Second, 0, time.Hour)
+	s.Timeout = v.Duration("timeout", 150*time.Millisecond, time.Millisecond, time.Minute)
+	if err := v.Err(); err != nil {
+		return s, err
+	}
+	return s, s.parseConfig(faults.NewValues("config", p.Config))
+}
+
+func (s *Settings) parseConfig(v *faults.Values) error {
+	s.Value = int(v.Int("value.bytes", 24, 8, 2000))
+	s.Cores = int(v.Int("cores", 2, 1, 64))
+	s.Compute = compute.Config{
+		Rows: s.Keys, ValueBytes: s.Value,
+		RowsPerPage: v.Int("rows.per-page", 2, 0, 400),
+		Pool:        buffer.Config{Frames: int(v.Int("pool.pages", 8, 4, 1<<20))},
+		XIDBatch:    uint32(v.Int("xid.batch", 64, 1, 1<<20)),
+		StatusCache: int(v.Int("status.cache", 64, 1, 1<<20)),
+	}
+	s.Local = local.Config{
+		WALBuffer:         int(v.Bytes("wal.buffer", 32<<10, 8<<10, 1<<30)),
+		SegmentSize:       uint32(v.Bytes("wal.segment", 32<<10, 16<<10, 1<<30)),
+		SegmentsKept:      int(v.Int("wal.kept", 2, 0, 1<<20)),
+		CheckpointRecords: uint64(v.Int("checkpoint.records", 120, 0, 1<<40)),
+		CheckpointBytes:   uint64(v.Bytes("checkpoint.bytes", 0, 0, 1<<40)),
+		CheckpointTarget:  uint64(v.Int("checkpoint.target", 90, 0, 100)),
+		FullPageWrites:    v.Bool("fpw", true),
+		Checksums:         v.Bool("checksums", true),
+		RedoPages:         int(v.Int("redo.pages", 16, 2, 1<<20)),
+		TrustCache:        v.Bool("trust-cache", false),
+	}
+	profile, err := simdisk.ProfileByName(v.Choice("disk.profile", "fast", simdisk.Profiles()...))
+	if err != nil {
+		return err
+	}
+	s.Disk = simdisk.Config{
+		Sector:     int(v.Bytes("disk.sector", 512, 512, 8192)),
+		Size:       v.Bytes("disk.size", 0, 0, 1<<50),
+		CachePages: int(v.Int("disk.cache", 0, 0, 1<<30)),
+		Profile:    profile,
+	}
+	if err := v.Err(); err != nil {
+		return err
+	}
+	return s.Disk.Check()
+}
+
+// config are the dimensions of the engine that seeds vary, the tiniest first.
+func configDims() []faults.Dim {
+	return []faults.Dim{
+		{Key: "pool.pages", Values: []string{"4", "6", "8", "16"}},
+		{Key: "rows.per-page", Values: []string{"1", "2", "4"}},
+		{Key: "value.bytes", Values: []string{"24", "200", "900"}},
+		{Key: "xid.batch", Values: []string{"4", "64"}},
+		{Key: "status.cache", Values: []string{"4", "64"}},
+		{Key: "cores", Values: []string{"1", "2", "4"}},
+	}
+}
+
+// localDims are those of storage local.
+func localDims() []faults.Dim {
+	return []faults.Dim{
+		{Key: "wal.buffer", Values: []string{"8KiB", "16KiB", "64KiB"}},
+		{Key: "wal.segment", Values: []string{"16KiB", "32KiB", "64KiB"}},
+		{Key: "wal.kept", Values: []string{"2", "0", "4"}},
+		{Key: "checkpoint.records", Values: []string{"40", "120", "400"}},
+		{Key: "checkpoint.target", Values: []string{"0", "90"}},
+		{Key: "redo.pages", Values: []string{"2", "4", "16"}},
+		{Key: "disk.sector", Values: []string{"512", "4096"}},
+		{Key: "disk.cache", Values: []string{"0", "32"}},
+		{Key: "disk.profile", Values: []string{"fast", "nvme", "gp3"}},
+	}
+}
