@@ -17,6 +17,7 @@ type observer struct {
 	marks   *checkers.Watermarks
 	pages   checkers.Verdict // the first page that was wrong
 	commits []wal.LSN        // appended, and not yet seen by readers
+	found   []wal.LSN        // of them, what recovery kept
 	refused map[uint64]error // boots that did not open
 	copy    page.Page
 }
@@ -79,28 +80,50 @@ func (w *watched) page(v checkers.Verdict) {
 	}
 }
 
-// Open records the boot. What recovery found and nobody had published becomes
-// visible with it.
+// Open records the boot.
 func (w *watched) Open() (engine.State, error) {
 	st, err := w.Storage.Open()
 	if err != nil {
 		return st, err
 	}
 	o := w.o
+	o.survived(st.Survived)
 	o.rec.hist.Boots = append(o.rec.hist.Boots, checkers.Boot{
 		Host: w.m.Name(), Boot: w.m.Boot(), OpenedAt: o.rec.stamp(), End: st.Survived,
 	})
 	w.note("epoch", wal.LSN(st.Epoch))
 	w.note("durable", st.End)
-	o.oracle.Crashed(st.Survived)
 	o.rec.durable(st.End)
+	for _, lsn := range o.found {
+		o.rec.visible(lsn)
+	}
+	o.found = o.found[:0]
+	return st, nil
+}
+
+// survived takes in that all above end, of earlier boots, is gone. It must be
+// told before the new boot appends, which gives LSNs above end a new meaning.
+// Commits below that nobody had published become visible when the boot opens.
+func (o *observer) survived(end wal.LSN) {
+	o.oracle.Crashed(end)
 	for _, lsn := range o.commits {
-		if lsn <= st.Survived {
-			o.rec.visible(lsn)
+		if lsn <= end {
+			o.found = append(o.found, lsn)
 		}
 	}
 	o.commits = o.commits[:0]
-	return st, nil
+}
+
+// marked is a machine whose marks the observer hears first: a boot may die in
+// recovery, after it has cut the log and before Open returns.
+type marked struct {
+	host.Machine
+	heard func(mark string)
+}
+
+func (m marked) Mark(name string) {
+	m.heard(name)
+	m.Machine.Mark(name)
 }
 
 // Append shows the oracle each page as its change left it.

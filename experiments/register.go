@@ -31,6 +31,7 @@ type register struct {
 	client   int
 	last     []uint64 // what the client believes each key to hold
 	seen     db.Token // its newest token, for sessions on the replica
+	flight   int      // one more than the index of the operation under way
 	finish   bool
 	answered bool // the last operation committed
 	buf      []byte
@@ -43,6 +44,10 @@ const quietOps = 3
 // boot is the client's process.
 func (c *register) boot(m host.Machine) {
 	r := m.Rand("register", uint64(c.worker))
+	if c.flight > 0 { // the process died and will never know
+		c.rec.end(c.flight-1, checkers.Unknown, 0)
+		c.flight = 0
+	}
 	c.client = c.rec.client()
 	var conns [2]*db.Client
 	for !c.over() {
@@ -67,6 +72,7 @@ func (c *register) boot(m host.Machine) {
 		} else {
 			c.operate(&r, conns[side])
 		}
+		c.flight = 0
 		c.done++
 		if c.answered && c.quiet() {
 			c.after++
@@ -133,6 +139,7 @@ func (c *register) view(r *host.Rand, conn *db.Client) {
 
 func (c *register) read(op checkers.Op, conn *db.Client, view bool) {
 	i := c.rec.begin(op)
+	c.flight = i + 1
 	var values *db.Values
 	var token db.Token
 	var err error
@@ -175,6 +182,7 @@ func (c *register) write(op checkers.Op, conn *db.Client, rollback bool) {
 		bytes[j] = c.encodeValue(op.Values[j])
 	}
 	i := c.rec.begin(op)
+	c.flight = i + 1
 	var o db.Outcome
 	var held []byte
 	switch {

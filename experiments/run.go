@@ -168,7 +168,12 @@ func (x *run) final() sim.Why {
 	}
 	x.revive()
 	x.w.Boot(auditName)
-	why := x.w.Run(x.w.Now() + auditBound)
+	end := x.w.Now() + auditBound
+	why := sim.TimeUp
+	for !x.audited && why == sim.TimeUp && x.w.Now() < end {
+		why = x.w.Run(min(x.w.Now()+50*time.Millisecond, end))
+		x.revive()
+	}
 	x.collect()
 	return why
 }

@@ -55,6 +55,7 @@ func (s *Settings) parseConfig(v *faults.Values) error {
 	s.Compute = compute.Config{
 		Rows: s.Keys, ValueBytes: s.Value,
 		RowsPerPage: v.Int("rows.per-page", 2, 0, 400),
+		Lines:       int(v.Int("heap.lines", 24, 0, 1000)),
 		Pool:        buffer.Config{Frames: int(v.Int("pool.pages", 8, 4, 1<<20))},
 		XIDBatch:    uint32(v.Int("xid.batch", 64, 1, 1<<20)),
 		StatusCache: int(v.Int("status.cache", 64, 1, 1<<20)),
@@ -93,6 +94,7 @@ func configDims() []faults.Dim {
 		{Key: "pool.pages", Values: []string{"4", "6", "8", "16"}},
 		{Key: "rows.per-page", Values: []string{"1", "2", "4"}},
 		{Key: "value.bytes", Values: []string{"24", "200", "900"}},
+		{Key: "heap.lines", Values: []string{"8", "24", "60"}},
 		{Key: "xid.batch", Values: []string{"4", "64"}},
 		{Key: "status.cache", Values: []string{"4", "64"}},
 		{Key: "cores", Values: []string{"1", "2", "4"}},

@@ -35,7 +35,12 @@ func (x *run) localWriter(m host.Machine) {
 	if err != nil {
 		x.refuse(m, err)
 	}
-	st := local.New(m, x.s.Local, eng.Pool())
+	var st *local.Storage
+	st = local.New(marked{m, func(mark string) {
+		if mark == "recovery.redone" {
+			x.obs.survived(st.Durable())
+		}
+	}}, x.s.Local, eng.Pool())
 	w = x.obs.watch(m, st)
 	x.eng, x.loc = eng, st
 	x.serve(m, eng, w)

@@ -52,6 +52,7 @@ type Pool struct {
 	copies   []*page.Page // idle write buffers
 	reserve  reservation
 	failed   error
+	onFail   func(error)
 	stats    Stats
 }
 
@@ -110,13 +111,22 @@ func (p *Pool) Frames() int { return len(p.frames) }
 // Stats are the counts so far.
 func (p *Pool) Stats() Stats { return p.stats }
 
-// Fail stops the pool for good (rule B8) and wakes who waits for a frame.
+// OnFail has f called once, when the pool fails, with the cause. f must not
+// block.
+func (p *Pool) OnFail(f func(error)) { p.onFail = f }
+
+// Fail stops the pool for good (rule B8) and wakes who waits for a frame. A
+// write-back that fails does so too: PostgreSQL would keep the page dirty and
+// try again later, which only delays the end where a disk is full or broken.
 func (p *Pool) Fail(err error) {
 	if p.failed != nil {
 		return
 	}
 	p.failed = fmt.Errorf("%w: %w", ErrFailed, err)
 	p.unpinned.Broadcast()
+	if p.onFail != nil {
+		p.onFail(err)
+	}
 }
 
 // Pin gives the frame of page id, read from storage if it is not here; it

@@ -193,7 +193,7 @@ func (k *talk) frame(block int) *Frame {
 }
 
 func TestConversations(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/talk", func(t *testing.T, path string) {
 		k := &talk{}
 		k.boot(t)
 		defer k.w.Close()

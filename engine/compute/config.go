@@ -18,6 +18,7 @@ type Config struct {
 	Rows        int64         // keys 0 to Rows-1; 0: 64
 	RowsPerPage int64         // 0: as many as fit in two versions of the largest size
 	ValueBytes  int           // the longest value; 0: 200
+	Lines       int           // line pointers a page may have before it is pruned; 0: as many as fit
 	Pool        buffer.Config // the page pool; small ones make evictions common
 	XIDBatch    uint32        // XIDs a logged horizon reserves; 0: 1,024
 	StatusCache int           // statuses of ended transactions kept at hand; 0: 4,096
@@ -38,6 +39,9 @@ func (c Config) withDefaults() (Config, heap.Geometry, error) {
 		c.ValueBytes = 200
 	}
 	g, err := heap.NewGeometry(c.Rows, c.RowsPerPage, c.ValueBytes)
+	if c.Lines > 0 {
+		g.Bound(c.Lines)
+	}
 	return c, g, err
 }
 

@@ -42,12 +42,14 @@ func New(m host.Machine, cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{
+	e := &Engine{
 		m: m, cfg: cfg, geo: geo,
 		pool:  buffer.New(m, cfg.Pool),
 		locks: txn.NewLocks(m),
 		ended: m.NewCond(host.WaitWork),
-	}, nil
+	}
+	e.pool.OnFail(e.fail)
+	return e, nil
 }
 
 // Open is New and Engine.Open for a storage that needs no pool.
@@ -62,6 +64,9 @@ func Open(m host.Machine, st engine.Storage, cfg Config) (*Engine, error) {
 // Open opens the storage and takes over what it found. It blocks for recovery.
 func (e *Engine) Open(st engine.Storage) error {
 	state, err := st.Open()
+	if err == nil {
+		err = e.failed // the pool may have failed in recovery
+	}
 	if err != nil {
 		return err
 	}
@@ -117,8 +122,10 @@ func (e *Engine) fail(err error) {
 	e.failed = err
 	e.m.Logf("engine failed: %v", err)
 	e.pool.Fail(err)
-	e.txns.Fail(err)
-	e.queue.Fail(err)
+	if e.open {
+		e.txns.Fail(err)
+		e.queue.Fail(err)
+	}
 	e.ended.Broadcast()
 }
 

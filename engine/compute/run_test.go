@@ -114,6 +114,7 @@ type scene struct {
 	eng     *compute.Engine
 	stats   []compute.Stats
 	pad     int
+	hash    uint64
 }
 
 func (s *scene) run() {
@@ -133,6 +134,7 @@ func (s *scene) run() {
 	w.Boot("writer")
 	w.Run(w.Now() + time.Minute)
 	s.end(w)
+	s.hash = w.Hash()
 	require.False(s.t, w.Up("writer"), "seed %d: the last boot did not finish its work", s.seed)
 	require.NoError(s.t, s.hist.check(), "seed %d", s.seed)
 	_, _, err = s.mem.Replay()
@@ -298,18 +300,23 @@ func sum(stats []compute.Stats) (t compute.Stats) {
 	return t
 }
 
+// newScene varies the sizes by seed.
+func newScene(t testing.TB, seed uint64) *scene {
+	return &scene{
+		t: t, seed: seed, clients: 6, ops: 60, moves: seed % 5, boots: int(seed % 4), pad: 900,
+		mem: &computetest.Mem{WithFloor: seed%2 == 1, ReadTime: time.Duration(seed%3) * 100 * time.Microsecond},
+		cfg: compute.Config{Rows: 24, RowsPerPage: 4, ValueBytes: 920, XIDBatch: 3, StatusCache: 2,
+			Pool: buffer.Config{Frames: 2 + int(seed%3), Remember: 4}},
+	}
+}
+
 // TestRuns runs random operations by several clients over tiny geometries,
 // with kills, and checks every read against the commit order, and every page
 // against redo.
 func TestRuns(t *testing.T) {
 	var all []compute.Stats
 	for seed := range uint64(40) {
-		s := &scene{
-			t: t, seed: seed, clients: 6, ops: 60, moves: seed % 5, boots: int(seed % 4), pad: 900,
-			mem: &computetest.Mem{WithFloor: seed%2 == 1, ReadTime: time.Duration(seed%3) * 100 * time.Microsecond},
-			cfg: compute.Config{Rows: 24, RowsPerPage: 4, ValueBytes: 920, XIDBatch: 3, StatusCache: 2,
-				Pool: buffer.Config{Frames: 2 + int(seed%3), Remember: 4}},
-		}
+		s := newScene(t, seed)
 		s.run()
 		all = append(all, s.stats...)
 	}
@@ -319,5 +326,16 @@ func TestRuns(t *testing.T) {
 		"rebuilt": n.Rebuilt, "pruned": n.Pruned, "lock waits": n.LockWaits, "grouped": n.Grouped, "page full": n.PageFull,
 		"status pages read": n.StatusRead, "horizons": n.Horizons, "evicted": n.Pool.Evicted, "evicted dirty": n.Pool.EvictedDirty} {
 		require.NotZero(t, v, "no run had any: %s", what)
+	}
+}
+
+// TestReplay: a seed gives the same run again, to the byte.
+func TestReplay(t *testing.T) {
+	for seed := range uint64(4) {
+		a, b := newScene(t, seed), newScene(t, seed)
+		a.run()
+		b.run()
+		require.Equal(t, a.hash, b.hash, "seed %d", seed)
+		require.Equal(t, a.stats, b.stats, "seed %d", seed)
 	}
 }

@@ -95,6 +95,12 @@ func NewGeometry(rows, rowsPerPage int64, valueBytes int) (Geometry, error) {
 		Lines: min(lines, page.MaxHeapTuples)}, nil
 }
 
+// Bound lowers the number of line pointers a page may grow to, so that pages
+// are pruned sooner; never below what rule E4 needs.
+func (g *Geometry) Bound(lines int) {
+	g.Lines = min(g.Lines, max(lines, rowLines*int(g.RowsPerPage)))
+}
+
 // Block is the home page of a key.
 func (g Geometry) Block(key int64) uint32 { return uint32(key / g.RowsPerPage) }
 

@@ -95,7 +95,7 @@ var fates = map[string]Fate{"running": Running, "aborted": Aborted, "recent": Re
 //	get KEY at LIMIT          what a view sees that has the recent ones below LIMIT
 //	prune, items
 func TestConversations(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/talk", func(t *testing.T, path string) {
 		g, err := NewGeometry(100, 4, 100)
 		if err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func (a *admission) take(m host.Machine) *held {
 
 // room tells whether so many bytes more may be on their way into the buffer.
 func (s *Storage) room(bytes int) bool {
-	used := uint64(s.ins.End - s.durability.lsn)
+	used := uint64(s.ins.End - s.durable.LSN())
 	return used == 0 || used+uint64(s.admission.granted)+uint64(bytes) <= uint64(s.cfg.WALBuffer)
 }
 

@@ -3,6 +3,7 @@ package local
 import (
 	"time"
 
+	"tornpage/engine"
 	"tornpage/engine/host"
 	"tornpage/engine/page"
 	"tornpage/engine/wal"
@@ -56,7 +57,7 @@ func (s *Storage) Close() {
 	s.Checkpoint()
 	s.closed = true
 	s.check.done.Broadcast()
-	s.durability.stop()
+	s.durable.Stop(engine.ErrStopped)
 	s.admission.stop()
 	s.writer.Signal()
 }
@@ -165,7 +166,7 @@ func (s *Storage) appendOwn(m *wal.MTR) wal.LSN {
 	m.Build(0)
 	end, err := s.insert(m, 0) // it has no pages: never ErrFloorMoved
 	if err == nil {
-		err = s.durability.wait(end)
+		err = s.durable.Wait(end)
 	}
 	if err != nil {
 		s.fail(err)

@@ -31,7 +31,7 @@
 //	L2  LSN, buffer and CRC chain are taken in one order, under the insertion
 //	    latch, and under it the image decision is made again: if the redo point
 //	    has moved or images have been switched on, the caller builds again.
-//	L3  The durable point only grows. It passes a byte once the file, and the
+//	L3  The durable point only grows (lsnwait). It passes a byte once the file, and the
 //	    directory that names it, were synced after the byte was written.
 //	L4  A page is written only when its LSN is at or below the durable point;
 //	    in recovery the log that is read was synced before.
@@ -89,5 +89,5 @@
 // flush); keeping the epoch outside the control file.
 //
 // Reading route: storage.go, insert.go, admit.go, writer.go, segment.go,
-// durable.go; checkpoint.go, fpw.go, relation.go; recover.go, control.go.
+// lsnwait; checkpoint.go, fpw.go, relation.go; recover.go, control.go.
 package local

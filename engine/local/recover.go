@@ -140,14 +140,14 @@ func (s *Storage) recover(clean bool) (engine.State, error) {
 		return engine.State{}, err
 	}
 	s.m.Mark("recovery.redone")
-	st := engine.State{Survived: s.durability.lsn, Epoch: s.epoch, Records: s.stats.RedoRecords, Images: s.stats.RedoImages}
+	st := engine.State{Survived: s.durable.LSN(), Epoch: s.epoch, Records: s.stats.RedoRecords, Images: s.stats.RedoImages}
 	if !clean {
 		st.Redo = s.control.Redo
 	}
 	s.m.Go("log writer", s.runWriter)
 	s.checkpoint(r.pool, recovered)
 	s.m.Go("checkpointer", s.runCheckpointer)
-	st.End, st.NextXID = s.durability.lsn, s.nextXID
+	st.End, st.NextXID = s.durable.LSN(), s.nextXID
 	if !clean {
 		s.m.Mark("recovery.done")
 	}
@@ -169,7 +169,7 @@ func (s *Storage) resume(pos wal.Position) error {
 	s.leaveSegment()
 	s.ins = pos
 	s.buf = logBuffer{start: start, data: tail}
-	s.durability.lsn = pos.End
+	s.durable.Advance(pos.End)
 	return nil
 }
 

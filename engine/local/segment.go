@@ -52,7 +52,7 @@ func (s *Storage) writeSegment(at wal.LSN, b []byte) {
 	}
 	if _, err := s.segment.file.WriteAt(b, s.layout.Offset(at)); err != nil {
 		s.fail(fmt.Errorf("write log segment %s at byte %d, LSN %v: %w; nothing above %v was acknowledged",
-			s.layout.SegmentName(seg), s.layout.Offset(at), at, err, s.durability.lsn))
+			s.layout.SegmentName(seg), s.layout.Offset(at), at, err, s.durable.LSN()))
 	}
 	s.segment.synced = false
 	s.stats.LogBytes += uint64(len(b))
@@ -75,7 +75,7 @@ func (s *Storage) enterSegment(seg uint64) {
 	f, err := s.logs.Open(name, host.ClassWAL, true)
 	if err != nil {
 		s.fail(fmt.Errorf("open log segment %s on disk %s: %w; nothing above %v was acknowledged",
-			name, s.cfg.WALDisk, err, s.durability.lsn))
+			name, s.cfg.WALDisk, err, s.durable.LSN()))
 	}
 	s.segments[seg] = true
 	s.segment = openSegment{number: seg, file: f, synced: true}
@@ -123,7 +123,7 @@ func (s *Storage) syncSegment() {
 	}
 	if err := s.segment.file.Sync(); err != nil {
 		s.fail(fmt.Errorf("sync log segment %s: %w; nothing above %v was acknowledged",
-			s.layout.SegmentName(s.segment.number), err, s.durability.lsn))
+			s.layout.SegmentName(s.segment.number), err, s.durable.LSN()))
 	}
 	s.segment.synced = true
 	s.stats.Syncs++

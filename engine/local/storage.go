@@ -6,6 +6,7 @@ import (
 	"tornpage/engine"
 	"tornpage/engine/host"
 	"tornpage/engine/invariant"
+	"tornpage/engine/local/lsnwait"
 	"tornpage/engine/page"
 	"tornpage/engine/wal"
 )
@@ -62,11 +63,11 @@ type Storage struct {
 	admission admission
 
 	// The log writer, see writer.go and segment.go.
-	writer     *host.Cond
-	durability durability
-	segment    openSegment
-	segments   map[uint64]bool // files of the log that exist
-	logNames   bool            // log file names changed since the last directory sync
+	writer   *host.Cond
+	durable  *lsnwait.Point
+	segment  openSegment
+	segments map[uint64]bool // files of the log that exist
+	logNames bool            // log file names changed since the last directory sync
 
 	// Data files, see relation.go.
 	names     *host.Latch
@@ -95,15 +96,15 @@ func New(m host.Machine, cfg Config, pages Pages) *Storage {
 	cfg.fill()
 	return &Storage{
 		m: m, cfg: cfg, pages: pages,
-		insertion:  host.NewLatch(m, host.WaitWALInsert),
-		writer:     m.NewCond(host.WaitWALWriter),
-		durability: durability{m: m},
-		segments:   map[uint64]bool{},
-		names:      host.NewLatch(m, host.WaitName),
-		rels:       map[page.Rel]*relation{},
-		blocks:     map[page.Rel]uint32{},
-		check:      newCheckpointer(m),
-		toggle:     host.NewLatch(m, host.WaitCheckpoint),
+		insertion: host.NewLatch(m, host.WaitWALInsert),
+		writer:    m.NewCond(host.WaitWALWriter),
+		durable:   lsnwait.New(m),
+		segments:  map[uint64]bool{},
+		names:     host.NewLatch(m, host.WaitName),
+		rels:      map[page.Rel]*relation{},
+		blocks:    map[page.Rel]uint32{},
+		check:     newCheckpointer(m),
+		toggle:    host.NewLatch(m, host.WaitCheckpoint),
 	}
 }
 
@@ -119,10 +120,10 @@ func (s *Storage) Floor() wal.LSN {
 }
 
 // Durable is the end of the log that was synced.
-func (s *Storage) Durable() wal.LSN { return s.durability.lsn }
+func (s *Storage) Durable() wal.LSN { return s.durable.LSN() }
 
 // WaitDurable blocks until the log is synced up to lsn.
-func (s *Storage) WaitDurable(lsn wal.LSN) error { return s.durability.wait(lsn) }
+func (s *Storage) WaitDurable(lsn wal.LSN) error { return s.durable.Wait(lsn) }
 
 // ReadPage reads and verifies the current version. An older one is not kept:
 // at must be 0, or at least the page's LSN.

@@ -60,21 +60,3 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
-
-// The queue of waiters gives them back in the order of their LSNs, and of
-// their arrival where those are equal.
-func TestWaitersOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		lsns := rapid.SliceOfN(rapid.Uint64Range(1, 20), 1, 30).Draw(t, "lsns")
-		var h waiters
-		for i, l := range lsns {
-			push(&h, &waiter{lsn: wal.LSN(l), seq: uint64(i)})
-		}
-		last := waiter{}
-		for range lsns {
-			w := pop(&h)
-			require.True(t, w.lsn > last.lsn || w.lsn == last.lsn && w.seq >= last.seq)
-			last = *w
-		}
-	})
-}

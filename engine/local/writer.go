@@ -10,7 +10,7 @@ import (
 // there is no timer.
 func (s *Storage) runWriter() {
 	for {
-		for s.buf.end() == s.durability.lsn && !s.closed {
+		for s.buf.end() == s.durable.LSN() && !s.closed {
 			s.writer.Wait()
 		}
 		if s.closed {
@@ -38,7 +38,7 @@ func (s *Storage) flush() {
 	s.stats.Flushes++
 	s.spare = b.data[:0]
 	s.m.Mark("wal.flushed")
-	s.durability.advance(b.to)
+	s.durable.Advance(b.to)
 	s.admitHeld()
 }
 
@@ -52,8 +52,8 @@ type taken struct {
 // take exchanges the buffers. Crash: nothing of what is taken is durable yet.
 func (s *Storage) take() taken {
 	t := taken{logBuffer: s.buf, to: s.buf.end()}
-	if t.to <= s.durability.lsn {
-		invariant.Broken("L2", "a write of the log to %v, which is durable to %v", t.to, s.durability.lsn)
+	if t.to <= s.durable.LSN() {
+		invariant.Broken("L2", "a write of the log to %v, which is durable to %v", t.to, s.durable.LSN())
 	}
 	last := wal.PageStart(t.to)
 	s.buf = logBuffer{start: last, data: append(s.spare[:0], t.data[last-t.start:]...)}

@@ -178,7 +178,7 @@ func (k *talk) fates(xids []string) {
 }
 
 func TestConversations(t *testing.T) {
-	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+	datadriven.Walk(t, "testdata/talk", func(t *testing.T, path string) {
 		var k *talk
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "start" {

@@ -181,6 +181,13 @@ func (s *Storage) Append(m *wal.MTR, builtFor wal.LSN) (wal.LSN, error) {
 	if s.floor != builtFor && m.Stale(s.floor) {
 		return 0, engine.ErrFloorMoved
 	}
+	s.m.Pay() // time passes before the record has its LSN, and after
+	if err := s.alive(); err != nil {
+		return 0, err
+	}
+	if s.floor != builtFor && m.Stale(s.floor) {
+		return 0, engine.ErrFloorMoved
+	}
 	d := s.mem
 	at, prev, prevCRC := d.End(), wal.LSN(0), uint32(0)
 	if n := len(d.log); n > 0 {
@@ -191,6 +198,7 @@ func (s *Storage) Append(m *wal.MTR, builtFor wal.LSN) (wal.LSN, error) {
 	d.log = append(d.log, entry{at, end, crc, append([]byte(nil), b...)})
 	m.Stamp(end)
 	s.flush()
+	s.m.Pay()
 	return end, nil
 }
 

@@ -1,0 +1,91 @@
+package lsnwait
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"tornpage/engine/host"
+	"tornpage/engine/invariant"
+	"tornpage/engine/wal"
+	"tornpage/sim"
+)
+
+// The queue gives waiters back in the order of rule N2.
+func TestOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		lsns := rapid.SliceOfN(rapid.Uint64Range(1, 20), 1, 30).Draw(t, "lsns")
+		var h queue
+		for i, l := range lsns {
+			push(&h, &waiter{lsn: wal.LSN(l), seq: uint64(i)})
+		}
+		last := waiter{}
+		for range lsns {
+			w := pop(&h)
+			require.True(t, w.lsn > last.lsn || w.lsn == last.lsn && w.seq >= last.seq)
+			last = *w
+		}
+	})
+}
+
+// run runs f as the boot function of a machine.
+func run(t *testing.T, f func(m host.Machine)) {
+	w, err := sim.New(sim.Config{
+		Machines: []sim.Machine{{Name: "m", Zone: "a", Cores: 1}},
+		Hosts:    []sim.Host{{Name: "p", Machine: "m", Boot: f}},
+	})
+	require.NoError(t, err)
+	defer w.Close()
+	w.BootAll()
+	w.Run(time.Second)
+	require.Nil(t, w.Failure())
+}
+
+// Nobody returns early, everybody in time, and who is left when the point is
+// stopped gets the error.
+func TestWait(t *testing.T) {
+	stopped := errors.New("stopped")
+	var woken []wal.LSN
+	var errs []error
+	run(t, func(m host.Machine) {
+		p := New(m)
+		for _, lsn := range []wal.LSN{30, 10, 20, 10, 99} {
+			m.Go("waiter", func() {
+				if err := p.Wait(lsn); err != nil {
+					errs = append(errs, err)
+					return
+				}
+				require.LessOrEqual(t, lsn, p.LSN())
+				woken = append(woken, lsn)
+			})
+		}
+		m.Sleep(time.Millisecond)
+		for _, to := range []wal.LSN{5, 10, 25, 30} {
+			p.Advance(to)
+			m.Sleep(time.Millisecond)
+		}
+		require.NoError(t, p.Wait(30))
+		p.Stop(stopped)
+		p.Advance(100)
+		require.Equal(t, wal.LSN(30), p.LSN())
+		require.ErrorIs(t, p.Wait(31), stopped)
+		require.NoError(t, p.Wait(7))
+		m.Sleep(time.Millisecond)
+	})
+	require.Equal(t, []wal.LSN{10, 10, 20, 30}, woken)
+	require.Equal(t, []error{stopped}, errs)
+}
+
+func TestRetreat(t *testing.T) {
+	p := New(nil)
+	p.Advance(10)
+	defer func() {
+		var v *invariant.Violation
+		require.ErrorAs(t, recover().(error), &v)
+		require.Equal(t, "N1", v.Rule)
+	}()
+	p.Advance(9)
+}

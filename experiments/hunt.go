@@ -1,0 +1,218 @@
+package experiments
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tornpage/checkers"
+	"tornpage/faults"
+	"tornpage/sim/trace"
+)
+
+// Hunt runs many seeds of one scenario on several cores. Every world is
+// independent, so nothing of what it reports depends on Jobs.
+type Hunt struct {
+	Scenario Scenario
+	From     uint64 // the first seed
+	Seeds    uint64
+	Jobs     int // worlds at a time; below 1: one
+	// Change, if set, gives the plan to run in place of a seed's own.
+	Change func(faults.Plan) (faults.Plan, error)
+	// Each, if set, is called with every row in the order of seeds, from one
+	// goroutine. An error ends the hunt.
+	Each      func(*Row) error
+	MaxEvents uint64 // as in Options
+}
+
+// Totals is what a hunt found.
+type Totals struct {
+	Seeds     uint64 // that were run
+	Events    uint64
+	Virtual   time.Duration
+	Outcomes  Outcomes
+	Kills     uint64
+	PowerOffs uint64
+	Torn      uint64
+	Planned   []faults.Kind     // kinds of fault in some plan
+	Struck    []faults.Kind     // kinds that really struck
+	Marks     map[string]uint64 // how often each was reached
+	Missed    []string          // marks that the scenario asks for and no seed reached
+	Hash      uint64            // over the hashes of all seeds, in their order
+	Failures  []Group
+}
+
+// Group is the seeds that failed the same check.
+type Group struct {
+	Check  string
+	Result checkers.Result
+	Seeds  []uint64 // ascending
+}
+
+// String is the group's name: "durable broken".
+func (g Group) String() string { return g.Check + " " + g.Result.String() }
+
+// Worst is Broken if any seed was, else Undecided if any was.
+func (t *Totals) Worst() checkers.Result {
+	worst := checkers.Holds
+	for _, g := range t.Failures {
+		if g.Result == checkers.Broken {
+			return checkers.Broken
+		}
+		worst = g.Result
+	}
+	return worst
+}
+
+// NeverStruck lists the kinds of fault that were planned and never struck.
+func (t *Totals) NeverStruck() []faults.Kind {
+	return slices.DeleteFunc(slices.Clone(t.Planned), func(k faults.Kind) bool { return slices.Contains(t.Struck, k) })
+}
+
+// done is a seed's row, or why there is none.
+type done struct {
+	i   uint64
+	row *Row
+	err error
+}
+
+// Run hunts until all seeds are done, one of them cannot run, or ctx ends;
+// what was found until then is in the totals, also beside an error.
+func (h Hunt) Run(ctx context.Context) (*Totals, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := make(chan done, 64)
+	var next atomic.Uint64
+	var workers sync.WaitGroup
+	for range max(1, h.Jobs) {
+		workers.Go(func() { h.work(ctx, &next, out) })
+	}
+	go func() { workers.Wait(); close(out) }()
+
+	t := tally{Totals: Totals{Marks: map[string]uint64{}}}
+	waiting := map[uint64]*Row{}
+	var failed error
+	for d := range out {
+		if d.err != nil && failed == nil {
+			failed = d.err
+			cancel()
+		}
+		if d.row == nil || failed != nil {
+			continue
+		}
+		waiting[d.i] = d.row
+		for row := waiting[t.Seeds]; row != nil && failed == nil; row = waiting[t.Seeds] {
+			delete(waiting, t.Seeds)
+			t.add(row)
+			if h.Each != nil {
+				if failed = h.Each(row); failed != nil {
+					cancel()
+				}
+			}
+		}
+	}
+	t.finish(h.Scenario.must)
+	if failed == nil && t.Seeds < h.Seeds {
+		failed = context.Cause(ctx)
+	}
+	return &t.Totals, failed
+}
+
+// work runs seeds until none is left.
+func (h Hunt) work(ctx context.Context, next *atomic.Uint64, out chan<- done) {
+	var c checkers.Checker
+	for ctx.Err() == nil {
+		i := next.Add(1) - 1
+		if i >= h.Seeds {
+			return
+		}
+		row, err := h.one(h.From+i, &c)
+		out <- done{i, row, err}
+	}
+}
+
+// one runs one seed. A panic outside of the world's own tasks becomes an error
+// that names the seed.
+func (h Hunt) one(seed uint64, c *checkers.Checker) (row *Row, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%s seed %d: panic outside of every process: %v\n%s", h.Scenario.Name, seed, v, debug.Stack())
+		}
+	}()
+	p := h.Scenario.Plan(seed)
+	if h.Change != nil {
+		if p, err = h.Change(p); err != nil {
+			return nil, err
+		}
+	}
+	m, err := Measure(p, Options{Checker: c, MaxEvents: h.MaxEvents})
+	if err != nil {
+		return nil, fmt.Errorf("%s seed %d: %w", h.Scenario.Name, seed, err)
+	}
+	return rowOf(m), nil
+}
+
+// tally adds rows up.
+type tally struct {
+	Totals
+	planned, struck kindSet
+}
+
+func (t *tally) add(r *Row) {
+	t.Seeds++
+	t.Events += r.Events
+	t.Virtual += r.Virtual
+	t.Outcomes.add(r.Outcomes)
+	t.Kills += r.Kills
+	t.PowerOffs += r.PowerOffs
+	t.Torn += r.Torn
+	for k, n := range r.marks {
+		t.Marks[k] += n
+	}
+	for k, n := range r.Struck {
+		if n > 0 {
+			t.struck |= 1 << k
+		}
+	}
+	t.planned |= r.planned
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], r.Hash)
+	t.Hash = trace.Bytes(t.Hash, b[:])
+	if r.Verdict.Green() {
+		return
+	}
+	i := slices.IndexFunc(t.Failures, func(g Group) bool {
+		return g.Check == r.Verdict.Check && g.Result == r.Verdict.Result
+	})
+	if i < 0 {
+		i = len(t.Failures)
+		t.Failures = append(t.Failures, Group{Check: r.Verdict.Check, Result: r.Verdict.Result})
+	}
+	t.Failures[i].Seeds = append(t.Failures[i].Seeds, r.Seed)
+}
+
+func (t *tally) finish(must []string) {
+	t.Planned, t.Struck = t.planned.list(), t.struck.list()
+	for _, m := range must {
+		if t.Marks[m] == 0 {
+			t.Missed = append(t.Missed, m)
+		}
+	}
+}
+
+// kindSet has a bit for each kind of fault.
+type kindSet uint64
+
+func (s kindSet) list() (kinds []faults.Kind) {
+	for _, k := range faults.Kinds() {
+		if s&(1<<k) != 0 {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
