@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -216,3 +217,70 @@ func (s kindSet) list() (kinds []faults.Kind) {
 	}
 	return kinds
 }
+
+// Keys are the settings that a scenario's plans may have, on their scenario
+// line and on their config line, in order.
+func Keys(scenario string) (params, config []string) {
+	_, _, params = try(scenario, faults.Plan{Params: nobodyKnows})
+	_, _, config = try(scenario, faults.Plan{Config: nobodyKnows})
+	return params, config
+}
+
+// nobodyKnows makes parse list the keys that it knows.
+var nobodyKnows = []faults.KV{{Key: "?", Value: "?"}}
+
+// try parses a plan's settings. If it has an unknown key, known are the others.
+func try(scenario string, p faults.Plan) (s Settings, err error, known []string) {
+	p.Scenario = scenario
+	s, err = parse(p)
+	if err == nil {
+		return s, nil, nil
+	}
+	text := err.Error()
+	if i := strings.LastIndex(text, knownKeys); i >= 0 {
+		known = strings.Split(text[i+len(knownKeys):], ", ")
+	}
+	return s, err, known
+}
+
+// knownKeys is how faults.Values begins its list of what may be set.
+const knownKeys = "; known: "
+
+// SettingsOf reads and checks the scenario and config lines of a plan.
+func SettingsOf(p faults.Plan) (Settings, error) { return parse(p) }
+
+// Set changes one setting of a plan, on the line that knows the key. The value
+// is checked.
+func Set(p faults.Plan, key, value string) (faults.Plan, error) {
+	params, config := Keys(p.Scenario)
+	kv := []faults.KV{{Key: key, Value: value}}
+	switch {
+	case slices.Contains(params, key):
+		p.Params = replaced(p.Params, kv[0])
+	case slices.Contains(config, key):
+		p.Config = replaced(p.Config, kv[0])
+	default:
+		_, err, _ := try(p.Scenario, faults.Plan{Params: kv})
+		_, err2, _ := try(p.Scenario, faults.Plan{Config: kv})
+		return p, fmt.Errorf("%w\n%w", err, err2)
+	}
+	_, err := parse(p)
+	return p, err
+}
+
+func replaced(kvs []faults.KV, kv faults.KV) []faults.KV {
+	kvs = slices.Clone(kvs)
+	for i := range kvs {
+		if kvs[i].Key == kv.Key {
+			kvs[i] = kv
+			return kvs
+		}
+	}
+	return append(kvs, kv)
+}
+
+// WithoutFaults is the plan without its steps.
+func WithoutFaults(p faults.Plan) faults.Plan { return p.WithSteps(nil) }
+
+// Must are the marks without which a set of runs has tested nothing.
+func (s Scenario) Must() []string { return slices.Clone(s.must) }

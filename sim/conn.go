@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tornpage/engine/host"
+	"tornpage/engine/invariant"
 	"tornpage/sim/sched"
 	"tornpage/sim/trace"
 )
@@ -73,6 +74,9 @@ func (m proc) Listen(port host.Port, accept func(host.Conn)) {
 // Send implements host.Conn.
 func (e *endpoint) Send(b []byte) {
 	e.inc.group.Alive()
+	if len(b) > host.MaxMessage {
+		invariant.Broken("H-size", "message of %d bytes from %s to %s, at most %d", len(b), e.p.name, e.peer.p.name, host.MaxMessage)
+	}
 	if e.dead || e.err != nil {
 		return
 	}
@@ -136,6 +140,9 @@ func (e *endpoint) Close() {
 	e.goodbye(msgClosed)
 	e.err = host.ErrClosed
 	e.dropInbox()
+	if e.onRecv != nil {
+		proc{e.inc}.After(0, e.tellEnd)
+	}
 	e.w.wakeLater(&e.waiters)
 }
 

@@ -43,6 +43,7 @@ func (w *World) Boot(name string) {
 	w.log.Add(w.now, trace.Boot, inc.who(), p.boots, 0, 0)
 	proc{inc}.Go("main", func() {
 		p.boot(proc{inc})
+		w.log.Add(w.now, trace.Exit, inc.who(), inc.boot, 1, 0)
 		inc.end()
 	})
 }

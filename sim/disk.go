@@ -74,6 +74,9 @@ func (v volume) Open(name string, class host.FileClass, create bool) (host.File,
 	v.group.PayDebt()
 	v.ready(v.disk, host.WaitName)
 	v.until(v.disk.d.NameDone(v.w.now), host.WaitName)
+	if err := host.CheckFileName(name); err != nil {
+		return nil, v.disk.wrap("open", name, err)
+	}
 	v.note(1, name)
 	f, err := v.disk.d.Open(name, create)
 	if err != nil {
@@ -94,6 +97,9 @@ func (v volume) Rename(old, name string) error {
 	v.group.PayDebt()
 	v.ready(v.disk, host.WaitName)
 	v.until(v.disk.d.NameDone(v.w.now), host.WaitName)
+	if err := host.CheckFileName(name); err != nil {
+		return v.disk.wrap("rename", old, err)
+	}
 	v.note(3, old)
 	v.note(4, name)
 	return v.disk.wrap("rename", old, v.disk.d.Rename(old, name))

@@ -3,6 +3,7 @@ package sim
 import (
 	"tornpage/engine/host"
 	"tornpage/engine/host/coop"
+	"tornpage/engine/invariant"
 	"tornpage/sim/draw"
 	"tornpage/sim/sched"
 	"tornpage/sim/trace"
@@ -131,6 +132,9 @@ func (w *World) transit(p, q *process, at int64, n int, r *draw.Stream) int64 {
 // Send implements host.Machine.
 func (m proc) Send(to host.Addr, port host.Port, b []byte) {
 	m.group.Alive()
+	if len(b) > host.MaxDatagram {
+		invariant.Broken("H-size", "datagram of %d bytes from %s to %s port %d, at most %d", len(b), m.p.name, m.NameOf(to), port, host.MaxDatagram)
+	}
 	w, inc := m.w, m.incarnation
 	d := trace.Bytes(uint64(port), b)
 	w.log.Add(w.now, trace.Send, m.who(), uint64(to), uint64(len(b)), d)

@@ -1,5 +1,10 @@
 package host
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Limits that every machine has. A message beyond its limit is a bug of the
 // sender: Send panics (rule H-size).
 const (
@@ -10,3 +15,15 @@ const (
 	// what a receiver allocates for a length that a peer claims.
 	MaxMessage = 16 << 20
 )
+
+// MaxFileName is the longest file name in bytes, as on Linux.
+const MaxFileName = 255
+
+// CheckFileName gives an error, which wraps ErrIO, for a name that no file of a
+// flat directory can have.
+func CheckFileName(name string) error {
+	if name == "" || name == "." || name == ".." || len(name) > MaxFileName || strings.ContainsAny(name, "/\\\x00") {
+		return fmt.Errorf("%w: %.300q is no file name of 1 to %d bytes without slashes", ErrIO, name, MaxFileName)
+	}
+	return nil
+}

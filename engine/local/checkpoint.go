@@ -58,7 +58,7 @@ func (s *Storage) Close() {
 	s.closed = true
 	s.check.done.Broadcast()
 	s.durable.Stop(engine.ErrStopped)
-	s.admission.stop()
+	s.gate.Stop(engine.ErrStopped)
 	s.writer.Signal()
 }
 

@@ -65,7 +65,7 @@
 //   - That hint bits are safe from tearing: compute logs an image before the
 //     first one after a redo point (wal.FPIForHint), if checksums are on.
 //   - A hard limit of log in memory: Append never waits, so that callers who
-//     were let in together may overfill the buffer (see Admit).
+//     were let in together may overfill the buffer (see lsnwait.Gate).
 //   - Going on when a disk is full. The process ends with the reason; nothing
 //     that was acknowledged is lost, and the next boot goes on if there is room.
 //
@@ -88,6 +88,6 @@
 // PostgreSQL writes, and what a device's IOPS are spent on); a ring buffer (see
 // flush); keeping the epoch outside the control file.
 //
-// Reading route: storage.go, insert.go, admit.go, writer.go, segment.go,
+// Reading route: storage.go, insert.go, writer.go, segment.go,
 // lsnwait; checkpoint.go, fpw.go, relation.go; recover.go, control.go.
 package local

@@ -94,7 +94,7 @@ func (s *Storage) note(m *wal.MTR, rec []byte, at wal.Position) {
 	s.since++
 	s.stats.Records++
 	s.stats.RecordBytes += uint64(len(rec))
-	s.admission.granted = max(0, s.admission.granted-len(rec))
+	s.gate.Spent(len(rec))
 }
 
 // noteHorizon reads a NEXTXID record back: they are rare.

@@ -60,7 +60,7 @@ type Storage struct {
 	since     uint64 // records since redo
 	buf       logBuffer
 	spare     []byte
-	admission admission
+	gate      *lsnwait.Gate
 
 	// The log writer, see writer.go and segment.go.
 	writer   *host.Cond
@@ -94,7 +94,7 @@ var _ engine.Storage = (*Storage)(nil)
 // is asked for dirty pages by checkpoints, not before Open has returned.
 func New(m host.Machine, cfg Config, pages Pages) *Storage {
 	cfg.fill()
-	return &Storage{
+	s := &Storage{
 		m: m, cfg: cfg, pages: pages,
 		insertion: host.NewLatch(m, host.WaitWALInsert),
 		writer:    m.NewCond(host.WaitWALWriter),
@@ -106,10 +106,19 @@ func New(m host.Machine, cfg Config, pages Pages) *Storage {
 		check:     newCheckpointer(m),
 		toggle:    host.NewLatch(m, host.WaitCheckpoint),
 	}
+	s.gate = lsnwait.NewGate(m, cfg.WALBuffer, func() uint64 { return uint64(s.ins.End - s.durable.LSN()) })
+	return s
 }
 
 // Stats are the counts so far.
-func (s *Storage) Stats() Stats { return s.stats }
+func (s *Storage) Stats() Stats {
+	st := s.stats
+	st.Held = s.gate.Held
+	return st
+}
+
+// Admit blocks while more than the log buffer is on its way to the disk.
+func (s *Storage) Admit(bytes int) error { return s.gate.Admit(bytes) }
 
 // Floor is the redo point, or 0 while full-page writes are off.
 func (s *Storage) Floor() wal.LSN {

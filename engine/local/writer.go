@@ -39,7 +39,7 @@ func (s *Storage) flush() {
 	s.spare = b.data[:0]
 	s.m.Mark("wal.flushed")
 	s.durable.Advance(b.to)
-	s.admitHeld()
+	s.gate.Open()
 }
 
 // taken is log on its way to disk: whole log pages, the last one filled up
@@ -64,7 +64,7 @@ func (s *Storage) take() taken {
 		// writes, and whole pages are what a device is asked for.
 		t.data = append(t.data, make([]byte, pad)...)
 	}
-	s.admission.granted = 0
+	s.gate.Flush()
 	return t
 }
 

@@ -19,8 +19,8 @@ const (
 	endNew  = ">>>>"
 )
 
-// parser reads one bug file.
-type parser struct {
+// reader reads one bug file.
+type reader struct {
 	file  string
 	lines []string
 	at    int // number of lines taken
@@ -30,7 +30,7 @@ type parser struct {
 
 // Parse reads a bug file. Errors name file and line.
 func Parse(file, text string) (Bug, error) {
-	p := parser{file: file, lines: strings.Split(text, "\n")}
+	p := reader{file: file, lines: strings.Split(text, "\n")}
 	for {
 		line, ok := p.take()
 		if !ok {
@@ -49,7 +49,7 @@ func Parse(file, text string) (Bug, error) {
 	return p.bug, nil
 }
 
-func (p *parser) take() (string, bool) {
+func (p *reader) take() (string, bool) {
 	if p.at >= len(p.lines) {
 		return "", false
 	}
@@ -57,12 +57,12 @@ func (p *parser) take() (string, bool) {
 	return strings.TrimSuffix(p.lines[p.at-1], "\r"), true
 }
 
-func (p *parser) errorf(format string, args ...any) error {
+func (p *reader) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", p.file, p.at, fmt.Errorf(format, args...))
 }
 
 // line reads what begins with this line.
-func (p *parser) line(line string) error {
+func (p *reader) line(line string) error {
 	word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 	rest = strings.TrimSpace(rest)
 	switch word {
@@ -104,7 +104,7 @@ func (p *parser) line(line string) error {
 }
 
 // endHunt parses the lines of a hunt as the plan that they are a part of.
-func (p *parser) endHunt() error {
+func (p *reader) endHunt() error {
 	if p.hunt == nil {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (p *parser) endHunt() error {
 }
 
 // edit reads an edit's two texts.
-func (p *parser) edit(file string) error {
+func (p *reader) edit(file string) error {
 	if path.Clean(file) != file || !strings.HasPrefix(file, "engine/") || !strings.HasSuffix(file, ".go") {
 		return p.errorf("edit of %q: want a Go file under engine/", file)
 	}
@@ -143,7 +143,7 @@ func (p *parser) edit(file string) error {
 	return nil
 }
 
-func (p *parser) until(mark string) (string, error) {
+func (p *reader) until(mark string) (string, error) {
 	var b strings.Builder
 	for {
 		line, ok := p.take()

@@ -1,4 +1,5 @@
-// Package lsnwait is a durable point and the tasks that wait for it.
+// Package lsnwait is what tasks wait for at a log: its durable point (Point),
+// and room before its end (Gate).
 //
 // # Promises
 //
@@ -6,6 +7,7 @@
 //	N2  Advancing wakes exactly those whose LSN has been reached, in the order
 //	    of their LSNs, and of their arrival where those are equal.
 //	N3  After Stop nobody waits any more, and the point stands still.
+//	N4  A gate lets callers in in the order of their arrival.
 //
 // # Not promised
 //

@@ -89,3 +89,41 @@ func TestRetreat(t *testing.T) {
 	}()
 	p.Advance(9)
 }
+
+// Callers are let in in the order of their arrival, and everybody once nothing
+// is under way.
+func TestGate(t *testing.T) {
+	used := uint64(0)
+	var in []int
+	run(t, func(m host.Machine) {
+		g := NewGate(m, 100, func() uint64 { return used })
+		require.NoError(t, g.Admit(1000)) // nothing is under way
+		g.Spent(1000)
+		used = 90
+		require.NoError(t, g.Admit(10))
+		for _, n := range []int{30, 5, 1} {
+			m.Go("caller", func() {
+				if g.Admit(n) == nil {
+					in = append(in, n)
+				}
+			})
+			m.Sleep(time.Millisecond)
+		}
+		require.Empty(t, in)
+		used = 60
+		g.Open()
+		m.Sleep(time.Millisecond)
+		require.Equal(t, []int{30}, in, "10 and 30 are granted, 5 would be too much")
+		g.Flush()
+		g.Open()
+		m.Sleep(time.Millisecond)
+		require.Equal(t, []int{30, 5, 1}, in)
+		used = 100
+		m.Go("caller", func() { require.ErrorContains(t, g.Admit(1), "over") })
+		m.Sleep(time.Millisecond)
+		g.Stop(errors.New("over"))
+		m.Sleep(time.Millisecond)
+		require.ErrorContains(t, g.Admit(0), "over")
+		require.EqualValues(t, 4, g.Held)
+	})
+}
