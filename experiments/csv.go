@@ -22,7 +22,8 @@ func (o *Outcomes) add(p Outcomes) {
 	o.Pending += p.Pending
 }
 
-func outcomesOf(h *checkers.History) (o Outcomes) {
+// OutcomesOf counts the operations of a history.
+func OutcomesOf(h *checkers.History) (o Outcomes) {
 	for i := range h.Ops {
 		switch h.Ops[i].Outcome {
 		case checkers.Committed:
@@ -64,7 +65,7 @@ type Row struct {
 func rowOf(m *Measured) *Row {
 	r := &Row{
 		Scenario: m.Plan.Scenario, Seed: m.Plan.Seed, Verdict: m.Worst(), Hash: m.Hash, Events: m.Events,
-		Virtual: m.Virtual, Steps: len(m.Plan.Steps), Unfired: len(m.Unfired), Outcomes: outcomesOf(m.History),
+		Virtual: m.Virtual, Steps: len(m.Plan.Steps), Unfired: len(m.Unfired), Outcomes: OutcomesOf(m.History),
 		Kills: m.Kills, PowerOffs: m.PowerOffs, Torn: m.Torn, Refusals: len(m.Refusals),
 		Engine: [5]uint64{m.Compute.Committed, m.Compute.Records, m.Compute.LogBytes, m.Compute.Images, m.Local.Checkpoints},
 		Struck: make([]uint64, len(faults.Kinds())), marks: m.Marks,

@@ -181,9 +181,7 @@ func (t *tally) add(r *Row) {
 		}
 	}
 	t.planned |= r.planned
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], r.Hash)
-	t.Hash = trace.Bytes(t.Hash, b[:])
+	t.Hash = FoldHash(t.Hash, r.Hash)
 	if r.Verdict.Green() {
 		return
 	}
@@ -195,6 +193,14 @@ func (t *tally) add(r *Row) {
 		t.Failures = append(t.Failures, Group{Check: r.Verdict.Check, Result: r.Verdict.Result})
 	}
 	t.Failures[i].Seeds = append(t.Failures[i].Seeds, r.Seed)
+}
+
+// FoldHash takes the hash of one more run into the hash of a set, whose order
+// counts.
+func FoldHash(set, run uint64) uint64 {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], run)
+	return trace.Bytes(set, b[:])
 }
 
 func (t *tally) finish(must []string) {
@@ -221,8 +227,8 @@ func (s kindSet) list() (kinds []faults.Kind) {
 // Keys are the settings that a scenario's plans may have, on their scenario
 // line and on their config line, in order.
 func Keys(scenario string) (params, config []string) {
-	_, _, params = try(scenario, faults.Plan{Params: nobodyKnows})
-	_, _, config = try(scenario, faults.Plan{Config: nobodyKnows})
+	params, _ = try(scenario, faults.Plan{Params: nobodyKnows})
+	config, _ = try(scenario, faults.Plan{Config: nobodyKnows})
 	return params, config
 }
 
@@ -230,17 +236,14 @@ func Keys(scenario string) (params, config []string) {
 var nobodyKnows = []faults.KV{{Key: "?", Value: "?"}}
 
 // try parses a plan's settings. If it has an unknown key, known are the others.
-func try(scenario string, p faults.Plan) (s Settings, err error, known []string) {
+func try(scenario string, p faults.Plan) (known []string, err error) {
 	p.Scenario = scenario
-	s, err = parse(p)
-	if err == nil {
-		return s, nil, nil
+	if _, err = parse(p); err != nil {
+		if _, list, found := strings.Cut(err.Error(), knownKeys); found {
+			known = strings.Split(list, ", ")
+		}
 	}
-	text := err.Error()
-	if i := strings.LastIndex(text, knownKeys); i >= 0 {
-		known = strings.Split(text[i+len(knownKeys):], ", ")
-	}
-	return s, err, known
+	return known, err
 }
 
 // knownKeys is how faults.Values begins its list of what may be set.
@@ -260,8 +263,8 @@ func Set(p faults.Plan, key, value string) (faults.Plan, error) {
 	case slices.Contains(config, key):
 		p.Config = replaced(p.Config, kv[0])
 	default:
-		_, err, _ := try(p.Scenario, faults.Plan{Params: kv})
-		_, err2, _ := try(p.Scenario, faults.Plan{Config: kv})
+		_, err := try(p.Scenario, faults.Plan{Params: kv})
+		_, err2 := try(p.Scenario, faults.Plan{Config: kv})
 		return p, fmt.Errorf("%w\n%w", err, err2)
 	}
 	_, err := parse(p)
@@ -284,3 +287,12 @@ func WithoutFaults(p faults.Plan) faults.Plan { return p.WithSteps(nil) }
 
 // Must are the marks without which a set of runs has tested nothing.
 func (s Scenario) Must() []string { return slices.Clone(s.must) }
+
+// CheckPlan says what would keep a plan from running, without running it.
+func CheckPlan(p faults.Plan) error {
+	x, err := prepare(p, Options{})
+	if x != nil && x.w != nil {
+		x.w.Close()
+	}
+	return err
+}

@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +17,8 @@ type Scenario struct {
 	Budget faults.Budget
 	// Space is what seeds draw plans from.
 	Space faults.Space
+	// steps are what every plan of the scenario begins with.
+	steps []faults.Step
 	world func(*run) sim.Config
 	// must are marks without which a set of runs has tested nothing.
 	must []string
@@ -23,7 +26,7 @@ type Scenario struct {
 
 // Scenarios lists all scenarios.
 func Scenarios() []Scenario {
-	return []Scenario{localRegister()}
+	return []Scenario{localRegister(), demoTornPage()}
 }
 
 // Find gives the scenario of a name.
@@ -39,7 +42,11 @@ func Find(name string) (Scenario, error) {
 }
 
 // Plan draws the plan of a seed.
-func (s Scenario) Plan(seed uint64) faults.Plan { return faults.Swarm(seed, s.Space) }
+func (s Scenario) Plan(seed uint64) faults.Plan {
+	p := faults.Swarm(seed, s.Space)
+	p.Steps = append(slices.Clone(s.steps), p.Steps...)
+	return p
+}
 
 // clientNames are the clients that swarms know; they may be killed too.
 var clientNames = [...]string{"c1", "c2"}

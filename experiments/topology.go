@@ -51,7 +51,7 @@ func (x *run) serve(m host.Machine, eng *compute.Engine, st engine.Storage) {
 	if err := eng.Open(st); err != nil {
 		x.refuse(m, fmt.Errorf("does not open: %w", err))
 	}
-	m.Mark("db.opened")
+	m.Mark(openedMark)
 	db.Serve(m, dbPort, eng)
 	if x.opened != nil {
 		x.opened(m)

@@ -147,7 +147,7 @@ type Hunter struct {
 // BuildHunter builds the program: dir gets it, and the overlay.
 func BuildHunter(root, dir string, bugs []zoo.Bug) (program string, err error) {
 	program = dir + "/hunter"
-	return program, zoo.Go(root, bugs, dir, "test", "-c", "-o", program, "./experiments")
+	return program, zoo.Go(root, bugs, dir, "test", "-vet=off", "-c", "-o", program, "./experiments")
 }
 
 // rangeOf is the first seed of a trial. Ranges are wider than any budget.

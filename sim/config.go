@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"tornpage/engine/host"
@@ -96,6 +97,23 @@ func tail(median int64) draw.Quantiles {
 		{PPM: 0, Value: median * 8 / 10}, {PPM: 500_000, Value: median},
 		{PPM: 950_000, Value: median * 13 / 10}, {PPM: 999_000, Value: median * 3}, {PPM: 1_000_000, Value: median * 10},
 	}
+}
+
+// check names the first thing that is wrong.
+func (n *Net) check() error {
+	for _, q := range []struct {
+		name string
+		q    draw.Quantiles
+	}{{"Local", n.Local}, {"Zone", n.Zone}, {"Cross", n.Cross}} {
+		if !q.q.Valid() || len(q.q) == 0 || q.q[0].Value < 0 {
+			return fmt.Errorf("sim: Net.%s is no distribution: want quantiles from 0 to 1,000,000 ppm, rising, not negative, no step of 2.1 s or more", q.name)
+		}
+	}
+	if n.Bandwidth < 1_000 || n.PerMessage < 0 || n.Retransmit <= 0 || n.BreakAfter <= 0 {
+		return fmt.Errorf("sim: Net: bandwidth %d, per message %v, retransmit %v, break after %v: want at least 1,000 bytes/s and positive times",
+			n.Bandwidth, n.PerMessage, n.Retransmit, n.BreakAfter)
+	}
+	return nil
 }
 
 func (n *Net) defaults() {

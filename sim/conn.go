@@ -200,7 +200,9 @@ func (e *endpoint) broke(err error) {
 	e.w.log.Add(e.w.now, trace.Break, e.inc.who(), uint64(e.peer.p.addr), uint64(e.port), 0)
 	e.forget()
 	if e.onRecv != nil && e.inbox.len() == 0 {
-		e.inc.handle(e.tellEnd)
+		e.inc.enter()
+		e.tellEnd()
+		e.inc.leave()
 	}
 	e.w.wakeLater(&e.waiters)
 }

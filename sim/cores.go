@@ -4,6 +4,7 @@ import (
 	"tornpage/engine/host/coop"
 	"tornpage/sim/draw"
 	"tornpage/sim/sched"
+	"tornpage/sim/trace"
 )
 
 // cores is a machine's processor: work runs on a free core or waits for one,
@@ -31,6 +32,48 @@ func (m *incarnation) Compute(t *coop.Task, gen uint32, debt int64) {
 		return
 	}
 	m.w.addJob(m.p.m, job{t, gen, debt, m.p.m.epoch})
+}
+
+// SkipWork implements coop.Skipper.
+func (m *incarnation) SkipWork(t *coop.Task, debt int64) bool {
+	if debt == 0 {
+		return m.stay(t)
+	}
+	return m.p.m.cpu.free > 0 && m.SkipTo(t, m.w.now+debt)
+}
+
+// SkipTo implements coop.Skipper: the event is recorded as if the task had been
+// resumed. Whatever the loop looks at between two events forbids it.
+func (m *incarnation) SkipTo(t *coop.Task, at int64) bool {
+	w := m.w
+	if !w.q.Before(at) || w.busy(m) {
+		return false
+	}
+	w.now = at
+	w.log.Add(at, trace.TaskRun, 0, uint64(t.ID()), 0, 0)
+	return true
+}
+
+// stay is a yield: the next of the ready set, t among it, is drawn here. If it
+// is t itself, no switch is needed.
+func (m *incarnation) stay(t *coop.Task) bool {
+	w := m.w
+	if w.q.Now() != w.now || w.busy(m) {
+		return false
+	}
+	n := w.q.Ready()
+	if i := int(w.choice.N(uint64(n + 1))); i < n {
+		w.forced = i + 1
+		return false
+	}
+	w.log.Add(w.now, trace.TaskRun, 0, uint64(t.ID()), 0, 0)
+	return true
+}
+
+// busy reports whether the loop has something to see to before m may go on.
+func (w *World) busy(m *incarnation) bool {
+	return w.stopped || len(w.doomed) > 0 || m.paused || w.marking != nil ||
+		len(w.triggers) > 0 && w.triggers[0].n <= w.log.N()+1 || w.log.N() >= w.cfg.MaxEvents
 }
 
 func (w *World) addJob(m *machine, j job) {

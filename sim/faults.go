@@ -81,6 +81,18 @@ func (w *World) Zones() (names []string) {
 	return names
 }
 
+// ProcessOf is the name of the process that a trace event's Who means, "" for
+// the world.
+func (w *World) ProcessOf(who uint32) string {
+	if who == 0 {
+		return ""
+	}
+	return w.procs[who-1].name
+}
+
+// MarkKey is what a trace event's Data holds for a mark of that name.
+func MarkKey(name string) uint64 { return draw.Key(0, name) }
+
 // MachineOf is the name of a process's machine.
 func (w *World) MachineOf(process string) string { return w.proc(process).m.name }
 

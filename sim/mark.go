@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"tornpage/engine/host"
-	"tornpage/sim/draw"
 	"tornpage/sim/trace"
 )
 
@@ -27,7 +26,7 @@ type markWait struct {
 func (w *World) markOf(name string) *marks {
 	k := w.marks[name]
 	if k == nil {
-		k = &marks{key: draw.Key(0, name), by: map[host.Addr]uint64{}}
+		k = &marks{key: MarkKey(name), by: map[host.Addr]uint64{}}
 		w.marks[name] = k
 	}
 	return k

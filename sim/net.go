@@ -112,18 +112,32 @@ func (w *World) faultsOf(p, q *process) (f LinkFaults) {
 	return f
 }
 
+// latencies are Net, made ready.
+type latencies struct {
+	local, zone, cross draw.Table
+	perMessage         int64
+	perByte            uint64 // ns a byte, times 2^32
+}
+
+func (n *Net) ready() latencies {
+	return latencies{
+		local: n.Local.Table(), zone: n.Zone.Table(), cross: n.Cross.Table(),
+		perMessage: int64(n.PerMessage), perByte: uint64(1_000_000_000) << 32 / uint64(n.Bandwidth),
+	}
+}
+
 // transit is when a message of n bytes that p sends at time at arrives at q.
 func (w *World) transit(p, q *process, at int64, n int, r *draw.Stream) int64 {
-	net := &w.cfg.Net
+	net := &w.net
 	a, b := p.m, q.m
 	if a == b {
-		return at + net.Local.Draw(r)
+		return at + net.local.Draw(r)
 	}
-	cost := int64(net.PerMessage) + int64(n)*1_000_000_000/net.Bandwidth
+	cost := net.perMessage + int64(uint64(n)*net.perByte>>32)
 	a.out = max(a.out, at) + cost*a.slow
-	lat := &net.Cross
-	if a.zone == b.zone {
-		lat = &net.Zone
+	lat := &net.cross
+	if a.zoneID == b.zoneID {
+		lat = &net.zone
 	}
 	b.in = max(b.in, a.out+lat.Draw(r)) + cost*b.slow
 	return b.in
@@ -162,7 +176,7 @@ func (m *incarnation) sendFaulty(q *process, port host.Port, b []byte, d uint64,
 	}
 	if hit(r, f.Reorder) {
 		w.struck("net.reordered")
-		at += int64(r.N(uint64(4 * w.cfg.Net.Zone.Draw(r))))
+		at += int64(r.N(uint64(4 * w.net.zone.Draw(r))))
 	}
 	if hit(r, f.Dup) {
 		w.struck("net.doubled")
@@ -216,7 +230,9 @@ func (w *World) deliver(it sched.Item) {
 	mb := inc.mailbox(msg.port)
 	switch {
 	case mb.handler != nil:
-		inc.datagram(mb.handler, msg.from, msg.buf)
+		inc.enter()
+		mb.handler(msg.from, msg.buf)
+		inc.leave()
 		w.release(it.Ref)
 	case mb.unread.len() >= mailboxCap:
 		w.release(it.Ref)

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"tornpage/engine/host"
@@ -44,35 +43,14 @@ func (m *incarnation) Wake(t *coop.Task, gen uint32, at int64) {
 	m.w.q.Push(sched.Item{At: at, Kind: evWake, Ref: t.Index(), Gen: gen})
 }
 
-// handle runs f as a handler (rule H6): a panic in it ends the run as one in a
-// task does, and its debt keeps a core busy afterwards.
-func (m *incarnation) handle(f func()) {
-	defer m.handled()
-	m.w.handling = m
-	f()
-}
+// enter and leave stand around a handler (rule H6): a panic between them is the
+// handler's, and its debt keeps a core busy afterwards.
+func (m *incarnation) enter() { m.w.handling = m }
 
-// datagram is handle for the handler of a port.
-func (m *incarnation) datagram(f func(host.Addr, []byte), from host.Addr, b []byte) {
-	defer m.handled()
-	m.w.handling = m
-	f(from, b)
-}
-
-// message is handle for the handler of a connection.
-func (m *incarnation) message(f func([]byte, error), b []byte) {
-	defer m.handled()
-	m.w.handling = m
-	f(b, nil)
-}
-
-func (m *incarnation) handled() {
+func (m *incarnation) leave() {
 	m.w.handling = nil
-	if v := recover(); v != nil && !(m.group.Dead() && coop.Killed(v)) {
-		m.w.fail(m, "handler", v, debug.Stack())
-	}
-	if d := m.group.TakeDebt(); d > 0 && !m.group.Dead() {
-		m.w.addJob(m.p.m, job{left: d, epoch: m.p.m.epoch})
+	if m.group.Debt() > 0 {
+		m.w.addJob(m.p.m, job{left: m.group.TakeDebt(), epoch: m.p.m.epoch})
 	}
 }
 

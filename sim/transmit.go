@@ -111,7 +111,9 @@ func (w *World) deliverConn(it sched.Item, msg message) {
 func (w *World) receive(e *endpoint, ref uint32, msg message) {
 	w.log.Add(w.now, trace.Deliver, e.inc.who(), uint64(msg.from), uint64(len(msg.buf)), msg.digest)
 	if e.onRecv != nil && e.inbox.len() == 0 {
-		e.inc.message(e.onRecv, msg.buf)
+		e.inc.enter()
+		e.onRecv(msg.buf, nil)
+		e.inc.leave()
 		w.release(ref)
 		return
 	}
@@ -138,7 +140,9 @@ func (w *World) dialed(e *endpoint, inc *incarnation) {
 		w.log.Add(w.now, trace.Connect, inc.who(), uint64(e.peer.p.addr), uint64(e.port), 1)
 		reply.kind = msgAccepted
 		e.push(reply, nil)
-		inc.handle(func() { l.accept(e) })
+		inc.enter()
+		l.accept(e)
+		inc.leave()
 		return
 	}
 	e.push(reply, nil)

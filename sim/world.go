@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ const (
 // several worlds on several goroutines instead.
 type World struct {
 	cfg       Config
+	net       latencies
 	now       int64
 	q         sched.Queue
 	loop      coop.Loop
@@ -47,6 +49,7 @@ type World struct {
 	triggers  []trigger      // by event number
 	strikes   map[string]uint64
 	crashes   []Crash
+	forced    int // one more than the index in the ready set that was drawn already
 	stops     uint32
 	stopped   bool
 	failure   *Failure
@@ -139,6 +142,10 @@ func New(cfg Config) (*World, error) {
 		links:   map[[2]uint32]*LinkFaults{},
 	}
 	w.loop.Panicked = w.panicked
+	if err := w.cfg.Net.check(); err != nil {
+		return nil, err
+	}
+	w.net = w.cfg.Net.ready()
 	for _, mc := range cfg.Machines {
 		if err := w.addMachine(mc); err != nil {
 			return nil, err
@@ -274,39 +281,71 @@ func (y Why) String() string {
 func (w *World) Run(until time.Duration) Why {
 	w.stopped = false
 	w.stops++
+	w.forced = 0
 	w.q.Push(sched.Item{At: max(int64(until), w.now), Kind: evStop, Gen: w.stops})
+	for {
+		if why, done := w.guarded(); done {
+			return why
+		}
+	}
+}
+
+// guarded runs the loop until Run is to return, or until a handler panics:
+// one deferred function serves all handlers.
+func (w *World) guarded() (why Why, done bool) {
+	defer func() {
+		m := w.handling
+		if m == nil {
+			return // not ours: let it pass
+		}
+		w.handling = nil
+		if v := recover(); !(m.group.Dead() && coop.Killed(v)) { //tornvet:recover a handler has no coroutine that could be unwound
+			w.fail(m, "handler", v, debug.Stack()) //tornvet:observe the stack of a run that has failed
+		}
+		why, done = w.between()
+	}()
 	for {
 		_, n := w.q.Advance()
 		i := 0
-		if n > 1 {
+		if w.forced > 0 {
+			i, w.forced = w.forced-1, 0
+		} else if n > 1 {
 			i = int(w.choice.N(uint64(n)))
 		}
 		it := w.q.Take(i)
 		w.now = it.At
 		if it.Kind == evStop {
 			if it.Gen == w.stops {
-				return TimeUp
+				return TimeUp, true
 			}
 			continue
 		}
 		w.do(it)
-		if len(w.doomed) > 0 {
-			w.reap()
-		}
-		if len(w.triggers) > 0 {
-			w.fire()
-		}
-		switch {
-		case w.failure != nil:
-			return Failed
-		case w.stopped:
-			return Stopped
-		case w.q.Len() == 1 && w.onlyStop():
-			return Idle
-		case w.log.N() > w.cfg.MaxEvents:
-			return TooMany
+		if why, done := w.between(); done {
+			return why, true
 		}
 	}
+}
+
+// between is what the loop sees to after each event.
+func (w *World) between() (Why, bool) {
+	if len(w.doomed) > 0 {
+		w.reap()
+	}
+	if len(w.triggers) > 0 {
+		w.fire()
+	}
+	switch {
+	case w.failure != nil:
+		return Failed, true
+	case w.stopped:
+		return Stopped, true
+	case w.q.Len() == 1 && w.onlyStop():
+		return Idle, true
+	case w.log.N() > w.cfg.MaxEvents:
+		return TooMany, true
+	}
+	return 0, false
 }
 
 // onlyStop reports whether the one item left is this Run's own stop. It then
@@ -347,7 +386,9 @@ func (w *World) do(it sched.Item) {
 			c.f()
 		} else if !c.inc.group.Dead() {
 			w.log.Add(w.now, trace.Timer, c.inc.who(), 0, 0, 0)
-			c.inc.handle(c.f)
+			c.inc.enter()
+			c.f()
+			c.inc.leave()
 		}
 	}
 }

@@ -2,6 +2,7 @@ package compute_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -154,6 +155,48 @@ func TestStorageFails(t *testing.T) {
 	})
 }
 
+// TestAppendFails: an error of Append leaves the commit record in the log or
+// not, and the client is told so; the heap record's leaves it out for certain.
+func TestAppendFails(t *testing.T) {
+	for n, want := range map[int]db.Status{1: db.Aborted, 2: db.Unknown} { // heap record, commit record
+		inWorld(t, func(_ *sim.World, m host.Machine) {
+			mem := &computetest.Mem{}
+			st := mem.Boot(m)
+			e, err := compute.Open(m, st, compute.Config{})
+			require.NoError(t, err)
+			require.Equal(t, db.Committed, e.Put(1, []byte("a")).Status)
+			st.Betray = n
+			require.Equal(t, want, e.Put(1, []byte("b")).Status)
+			require.ErrorIs(t, e.Wait(), computetest.ErrBetrayed)
+			m.Sleep(time.Millisecond)
+
+			next, err := compute.Open(m, mem.Boot(m), compute.Config{})
+			require.NoError(t, err)
+			if want == db.Unknown {
+				require.Equal(t, "b", get(t, next, 1), "here it did commit")
+			} else {
+				require.Equal(t, "a", get(t, next, 1))
+			}
+		})
+	}
+}
+
+// TestEvictFails: a page that cannot be written ends the boot.
+func TestEvictFails(t *testing.T) {
+	inWorld(t, func(_ *sim.World, m host.Machine) {
+		st := new(computetest.Mem).Boot(m)
+		e, err := compute.Open(m, st, compute.Config{Rows: 40, RowsPerPage: 1, Pool: buffer.Config{Frames: 2}})
+		require.NoError(t, err)
+		require.Equal(t, db.Committed, e.Put(1, []byte("a")).Status)
+		st.EvictErr = host.ErrNoSpace
+		for k := range int64(5) {
+			e.Put(k, []byte("b"))
+		}
+		require.ErrorIs(t, e.Wait(), host.ErrNoSpace)
+		require.False(t, e.Serving())
+	})
+}
+
 // TestFenced: a second boot on the same storage ends the first at its next
 // commit.
 func TestFenced(t *testing.T) {
@@ -248,7 +291,7 @@ func TestOverNetwork(t *testing.T) {
 			for k, want := range acked {
 				got, _, err := c.Get(k)
 				if err != nil || string(got) != want {
-					panic(err)
+					panic(fmt.Errorf("key %d is %q, want %q: %v", k, got, want, err))
 				}
 			}
 			ended = true

@@ -19,12 +19,6 @@ const (
 	rowLines  = 3       // line pointers of a row: the redirect and two versions
 )
 
-// Row is a row's address: block and key.
-type Row struct {
-	Block uint32
-	Key   int64
-}
-
 // AppendRow appends a row's user data: key, then value as a varlena, with the
 // 1-byte header where it is short enough.
 func AppendRow(dst []byte, key int64, value []byte) []byte {

@@ -67,14 +67,25 @@ func (c *chain) step(b []byte) (rec *wal.Record, n int, err error) {
 // pad is a record's length with its padding.
 func pad(n uint32) int { return int((n + 7) &^ 7) }
 
-// note keeps the next XID and the running set.
+// note keeps the next XID and the running set. Every boot of a writer begins
+// with a shutdown checkpoint: what ran before has aborted (rule S7).
 func (c *chain) note(rec *wal.Record) error {
-	if rec.Rmgr == wal.RmgrXLOG && rec.Op() == wal.InfoNextXID {
-		next, err := rec.NextXID()
-		if err != nil {
-			return err
+	if rec.Rmgr == wal.RmgrXLOG {
+		switch rec.Op() {
+		case wal.InfoNextXID:
+			next, err := rec.NextXID()
+			if err != nil {
+				return err
+			}
+			c.next = max(c.next, next)
+		case wal.InfoCheckpointShutdown:
+			p, err := rec.Checkpoint()
+			if err != nil {
+				return err
+			}
+			c.next = max(c.next, p.NextXID)
+			c.running = c.running[:0]
 		}
-		c.next = max(c.next, next)
 	}
 	if rec.XID == 0 {
 		return nil
@@ -89,9 +100,6 @@ func (c *chain) note(rec *wal.Record) error {
 	}
 	return nil
 }
-
-// fence says that a new writer begins here: what still ran has aborted.
-func (c *chain) fence() { c.running = c.running[:0] }
 
 // check reads all of b, which must end with a record's end, and calls f for
 // each record.

@@ -28,7 +28,7 @@ const (
 	msgFenced                    // log to writer: epoch, of the newer writer
 	msgSubscribe                 // reader to log: at, where to begin; 0: now
 	msgStarted                   // log to reader: at and chain there, durable, next XID, running
-	msgRecords                   // log to reader: epoch, records at at, durable
+	msgRecords                   // log to reader: records at at, durable
 	msgApplied                   // reader to log: at, how far it has come
 	msgRefused                   // log to reader: why (text)
 	msgGetPage                   // to pages: id, page, durable (changed by), at
@@ -79,8 +79,8 @@ var layouts = [kinds][]field{
 	msgAck:       {fDurable},
 	msgFenced:    {fEpoch},
 	msgSubscribe: {fAt},
-	msgStarted:   {fEpoch, fAt, fPrev, fCRC, fDurable, fNext, fRunning},
-	msgRecords:   {fEpoch, fAt, fDurable, fBody},
+	msgStarted:   {fAt, fPrev, fCRC, fDurable, fNext, fRunning},
+	msgRecords:   {fAt, fDurable, fBody},
 	msgApplied:   {fAt},
 	msgRefused:   {fBody},
 	msgGetPage:   {fID, fRel, fBlock, fDurable, fAt},

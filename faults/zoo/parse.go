@@ -151,7 +151,7 @@ func (p *reader) until(mark string) (string, error) {
 			return "", p.errorf("the file ends before %q", mark)
 		}
 		if line == mark {
-			return b.String(), nil
+			return strings.TrimSuffix(b.String(), "\n"), nil
 		}
 		b.WriteString(line + "\n")
 	}

@@ -76,7 +76,6 @@ func (r *rewriter) plant(bug int, e Edit) error {
 func (r *rewriter) around(from, to int) *target {
 	for _, d := range r.file.Decls {
 		f, ok := d.(*ast.FuncDecl)
-		// The old text ends with a newline, so it may go up to the brace's line.
 		if !ok || f.Body == nil || from <= r.at(f.Body.Lbrace) || to > r.at(f.Body.Rbrace) {
 			continue
 		}

@@ -54,25 +54,51 @@ type Quantile struct {
 }
 
 // Draw takes one value from q by stream r. An empty table gives 0; q must be
-// sorted, begin at 0 and end at 1,000,000 (see Valid).
+// Valid. It divides: where draws are many, use the Table of q.
 func (q Quantiles) Draw(r *Stream) int64 {
-	switch len(q) {
-	case 0:
-		return 0
-	case 1:
-		return q[0].Value
+	t := q.Table()
+	return t.Draw(r)
+}
+
+// Table is a distribution made ready for drawing without a division.
+type Table struct {
+	base     int64 // the value of a table without segments
+	segments []segment
+}
+
+// segment is the line from one quantile to the next.
+type segment struct {
+	below uint32 // in millionths: where it ends
+	from  uint32
+	value int64
+	slope uint64 // rise in a millionth, times 2^32
+}
+
+// Table makes q, which must be Valid, ready. A rise between two quantiles must
+// be below 2^31.
+func (q Quantiles) Table() (t Table) {
+	if len(q) > 0 {
+		t.base = q[len(q)-1].Value
 	}
+	for i := 1; i < len(q); i++ {
+		lo, hi := q[i-1], q[i]
+		if hi.PPM > lo.PPM {
+			slope := uint64(hi.Value-lo.Value) << 32 / uint64(hi.PPM-lo.PPM)
+			t.segments = append(t.segments, segment{hi.PPM, lo.PPM, lo.Value, slope})
+		}
+	}
+	return t
+}
+
+// Draw takes one value by stream r.
+func (t *Table) Draw(r *Stream) int64 {
 	p := uint32(r.N(1_000_000))
-	i := 1
-	for i < len(q)-1 && q[i].PPM <= p {
-		i++
+	for i := range t.segments {
+		if s := &t.segments[i]; p < s.below {
+			return s.value + int64(uint64(p-s.from)*s.slope>>32)
+		}
 	}
-	lo, hi := q[i-1], q[i]
-	span := int64(hi.PPM - lo.PPM)
-	if span == 0 {
-		return hi.Value
-	}
-	return lo.Value + (hi.Value-lo.Value)*int64(p-lo.PPM)/span
+	return t.base
 }
 
 // Valid reports whether q is a distribution that Draw can use.
@@ -81,7 +107,10 @@ func (q Quantiles) Valid() bool {
 		return true
 	}
 	sorted := sort.SliceIsSorted(q, func(i, j int) bool {
-		return q[i].PPM < q[j].PPM || q[i].Value < q[j].Value
+		return q[i].PPM < q[j].PPM || q[i].PPM == q[j].PPM && q[i].Value < q[j].Value
 	})
+	for i := 1; i < len(q); i++ {
+		sorted = sorted && q[i].Value-q[i-1].Value < 1<<31
+	}
 	return sorted && q[0].PPM == 0 && q[len(q)-1].PPM == 1_000_000
 }

@@ -23,6 +23,9 @@ type Queue struct {
 	buckets [65][]Item // bucket i: times whose highest bit different from last is i-1
 }
 
+// Now is the time of the ready set.
+func (q *Queue) Now() int64 { return q.last }
+
 // Len is the number of items.
 func (q *Queue) Len() int { return q.n }
 
@@ -40,6 +43,21 @@ func (q *Queue) Push(it Item) {
 	if b > 0 {
 		q.used |= 1 << (b - 1)
 	}
+}
+
+// Before reports that no item is due at or before t, without looking at any
+// item: it may say no where the answer is yes.
+func (q *Queue) Before(t int64) bool {
+	if len(q.buckets[0]) > 0 {
+		return false
+	}
+	if q.used == 0 {
+		return true
+	}
+	// Times in bucket b have bit b-1 set, as last has not, and agree with
+	// last above it.
+	b := bits.TrailingZeros64(q.used)
+	return t < (q.last>>b|1)<<b
 }
 
 // Advance makes the ready set that of the least time in the queue, and gives

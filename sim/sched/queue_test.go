@@ -38,7 +38,12 @@ func TestQueueAgreesWithHeap(t *testing.T) {
 				h.Push(it)
 				continue
 			}
+			probe := now + rapid.Int64Range(0, 1<<20).Draw(t, "probe")
+			free := q.Before(probe)
 			at, got := popSet(&q, &rnd)
+			if free && len(got) > 0 {
+				require.Greater(t, at, probe)
+			}
 			var want []uint32
 			for len(want) < len(got) {
 				it, ok := h.Pop()

@@ -16,15 +16,23 @@ type Event struct {
 	Data uint64 // digest of the payload
 }
 
-// keep is how many events are kept for a failure report: 14 KiB, so that the
+// keep is how many events are kept for a failure report: 12 KiB, so that the
 // ring stays in the first-level cache.
 const keep = 1 << 8
+
+// kept is an event in the ring; its number follows from its place.
+type kept struct {
+	at      int64
+	kindWho uint64
+	a, b    uint64
+	data    uint64
+}
 
 // Log is the trace of one run.
 type Log struct {
 	hash uint64
 	n    uint64
-	ring [keep]Event
+	ring [keep]kept
 	// Full, if set, is called with every event, after it was hashed.
 	Full func(*Event)
 }
@@ -32,13 +40,20 @@ type Log struct {
 // Add records an event. Its number is N afterwards.
 func (l *Log) Add(at int64, k Kind, who uint32, a, b, data uint64) {
 	l.n++
-	h := mum(l.hash^uint64(at)^m3, uint64(k)<<56^uint64(who)<<24^m1)
+	kw := uint64(k)<<56 | uint64(who)
+	h := mum(l.hash^uint64(at)^m3, kw^m1)
 	l.hash = mum(h^a^m2, b^data^m3) ^ data*m1
-	e := &l.ring[l.n&(keep-1)]
-	*e = Event{l.n, at, k, who, a, b, data}
+	l.ring[l.n%keep] = kept{at, kw, a, b, data}
 	if l.Full != nil {
-		l.Full(e)
+		e := l.event(l.n)
+		l.Full(&e)
 	}
+}
+
+// event is a recent event by its number.
+func (l *Log) event(n uint64) Event {
+	k := &l.ring[n%keep]
+	return Event{n, k.at, Kind(k.kindWho >> 56), uint32(k.kindWho), k.a, k.b, k.data}
 }
 
 // N is the number of the last event.
@@ -52,7 +67,7 @@ func (l *Log) Last(n int) []Event {
 	n = min(n, keep, int(min(l.n, keep)))
 	out := make([]Event, 0, n)
 	for i := l.n - uint64(n) + 1; i <= l.n; i++ {
-		out = append(out, l.ring[i&(keep-1)])
+		out = append(out, l.event(i))
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package computetest
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -49,8 +50,15 @@ type Storage struct {
 	// Moves makes the floor move in one Append of so many; 0: never.
 	Moves uint64
 	rand  host.Rand
-	Reads int
+	// Betray makes the Append of so many from now on keep its record, and yet
+	// give an error; 0: none.
+	Betray int
+	// EvictErr is what Evict gives, if set.
+	EvictErr error
 }
+
+// ErrBetrayed is the error of a betrayed Append.
+var ErrBetrayed = errors.New("appended, but not said so")
 
 // Boot makes the storage of a new boot on m.
 func (d *Mem) Boot(m host.Machine) *Storage {
@@ -198,6 +206,9 @@ func (s *Storage) Append(m *wal.MTR, builtFor wal.LSN) (wal.LSN, error) {
 	d.log = append(d.log, entry{at, end, crc, append([]byte(nil), b...)})
 	m.Stamp(end)
 	s.flush()
+	if s.Betray--; s.Betray == 0 {
+		return 0, ErrBetrayed
+	}
 	s.m.Pay()
 	return end, nil
 }
@@ -245,7 +256,6 @@ func (s *Storage) WaitDurable(lsn wal.LSN) error {
 
 // ReadPage implements engine.Storage.
 func (s *Storage) ReadPage(id page.ID, _, _ wal.LSN, p *page.Page) error {
-	s.Reads++
 	if s.mem.ReadTime > 0 {
 		s.m.Sleep(s.mem.ReadTime)
 	}
@@ -267,6 +277,9 @@ func (s *Storage) Evict(id page.ID, p *page.Page) error {
 	}
 	if err := s.alive(); err != nil {
 		return err
+	}
+	if s.EvictErr != nil {
+		return s.EvictErr
 	}
 	c := *p
 	s.mem.pages[id] = &c

@@ -13,7 +13,8 @@
 //	C1  A task runs until it parks. Between two parks no other task and no
 //	    handler of its group runs.
 //	C2  Wake, Signal, Broadcast and Go never switch. They take effect at the
-//	    driver's now plus the CPU debt of the caller.
+//	    driver's now plus the CPU debt of the caller. A task that returns with
+//	    debt pays it before it ends.
 //	C3  A wake-up carries the generation of the park it is for; one that comes
 //	    after another has already ended that park does nothing.
 //	C4  Cond.Wait may return without a signal. With CPU debt it pays the debt

@@ -23,6 +23,7 @@ const Events = 256
 type Group struct {
 	loop   *Loop
 	driver Driver
+	skip   Skipper // the driver, if it is one
 	tasks  []*Task
 	dead   bool
 	debt   int64
@@ -30,7 +31,11 @@ type Group struct {
 }
 
 // NewGroup makes an empty group whose tasks are driven by d.
-func (l *Loop) NewGroup(d Driver) *Group { return &Group{loop: l, driver: d} }
+func (l *Loop) NewGroup(d Driver) *Group {
+	g := &Group{loop: l, driver: d}
+	g.skip, _ = d.(Skipper)
+	return g
+}
 
 // Go starts a task that runs f. It never switches: the task is ready at now
 // plus the caller's debt.
@@ -109,6 +114,10 @@ func (g *Group) Pay() {
 	g.debt = 0
 	t.event = EventCPU
 	t.since = g.driver.Now()
+	if g.skip != nil && g.skip.SkipWork(t, d) {
+		g.waited[EventCPU] += d
+		return
+	}
 	g.driver.Compute(t, t.gen, d)
 	t.switchOut()
 }
@@ -137,6 +146,10 @@ func (g *Group) SleepUntil(at int64, ev WaitEvent) {
 	t := g.running()
 	t.event = ev
 	t.since = g.driver.Now()
+	if g.skip != nil && g.skip.SkipTo(t, at) {
+		g.waited[ev] += at - t.since
+		return
+	}
 	g.driver.Wake(t, t.gen, at)
 	t.switchOut()
 }

@@ -21,6 +21,17 @@ type Driver interface {
 	Compute(t *Task, gen uint32, debt int64)
 }
 
+// Skipper is a Driver that can move its clock while a task runs. Where nothing
+// else would happen before a task's own wake-up, parking it and resuming it is
+// two coroutine switches for nothing; the driver records the event all the same.
+type Skipper interface {
+	// SkipWork serves debt at once, if a core is free and nothing is due
+	// until that is done, and reports whether it did.
+	SkipWork(t *Task, debt int64) bool
+	// SkipTo moves the clock to at, if nothing is due until then.
+	SkipTo(t *Task, at int64) bool
+}
+
 // Loop owns the coroutines of one world or of one real process.
 type Loop struct {
 	current *Task
@@ -140,6 +151,7 @@ func (l *Loop) run(t *Task) (again bool) {
 	}()
 	if !t.group.dead {
 		t.body()
+		t.group.PayDebt() // else whoever runs next would owe it
 	}
 	finished = true
 	return true

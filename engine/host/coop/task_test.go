@@ -90,6 +90,29 @@ func TestEffectsLeaveAtNowPlusDebt(t *testing.T) {
 	closed(0)
 }
 
+// A task that ends with debt pays it; the next one to run owes nothing, and a
+// kill meanwhile finds the task as in any other park.
+func TestEndedTasksPayTheirDebt(t *testing.T) {
+	var c clock
+	closed := leakCheck(t, &c)
+	g := c.loop.NewGroup(&c)
+	c.loop.Panicked = func(_ *coop.Task, v any, _ []byte) { t.Errorf("reported: %v", v) }
+	owed := int64(-1)
+	g.Go("worker", func() { g.Charge(70) })
+	g.Go("next", func() { owed = g.Debt() })
+	c.runUntil(69)
+	require.Zero(t, owed)
+	require.Equal(t, 1, g.Tasks(), "the worker's debt takes until 70")
+	c.runUntil(70)
+	require.Zero(t, g.Tasks())
+	require.Equal(t, int64(70), g.Waited(c.now, coop.EventCPU))
+	g.Go("worker", func() { g.Charge(70) })
+	c.runUntil(80)
+	require.Equal(t, 1, g.Tasks())
+	g.Kill()
+	closed(0)
+}
+
 // Paying first and then queueing would lose a signal in between (C4).
 func TestWaitWithDebtPaysAndReturns(t *testing.T) {
 	var c clock

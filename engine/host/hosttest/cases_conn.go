@@ -97,9 +97,9 @@ func connServer(m host.Machine) error {
 	return serve(m)
 }
 
-// dial dials until a listener is there, for at most patience.
+// dial dials until a listener is there, for at most ownPatience.
 func dial(m host.Machine, to string, port host.Port) (host.Conn, error) {
-	for limit := m.Now() + patience; ; {
+	for limit := m.Now() + ownPatience; ; {
 		conn, err := m.Dial(m.Lookup(to), port)
 		if err == nil || m.Now() > limit {
 			return conn, err

@@ -74,7 +74,7 @@ func newAsker(m host.Machine, port host.Port) *asker {
 // ask sends b until an answer is b, and reports the answers that were not. Tags
 // make late answers to earlier questions recognisable.
 func (a *asker) ask(b []byte) error {
-	for limit := a.m.Now() + patience; a.m.Now() < limit; {
+	for limit := a.m.Now() + ownPatience; a.m.Now() < limit; {
 		a.m.Send(a.to, a.port, b)
 		a.arrived.WaitFor(int64(20 * time.Millisecond))
 		for _, got := range a.answers {

@@ -54,9 +54,9 @@ func (c *crew) wait() {
 	}
 }
 
-// poll sleeps until ok holds, for at most patience.
+// poll sleeps until ok holds, for at most ownPatience.
 func poll(m host.Machine, ok func() bool) bool {
-	for limit := m.Now() + patience; !ok(); {
+	for limit := m.Now() + ownPatience; !ok(); {
 		if m.Now() > limit {
 			return false
 		}

@@ -36,6 +36,10 @@ type Host struct {
 // machine that may be busy. It bounds failures and is never waited out.
 const patience = 60 * time.Second
 
+// ownPatience is how long a boot function polls before it reports what did not
+// happen itself, which says more than a director's time-out.
+const ownPatience = patience / 3
+
 const (
 	verdictOK   = "verdict: ok"
 	verdictFail = "verdict: broken: "

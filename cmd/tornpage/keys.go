@@ -1,0 +1,43 @@
+package main
+
+// setting is what list says of a key: the value without which a plan runs, and
+// what it means. A test holds the defaults against those of experiments.
+type setting struct{ value, about string }
+
+var known = map[string]setting{
+	// The scenario line.
+	"clients": {"4", "clients, each on a machine of its own"},
+	"ops":     {"300", "operations in all, before faults end"},
+	"keys":    {"12", "rows of the table"},
+	"group":   {"3", "consecutive keys read and written together"},
+	"think":   {"12ms", "longest pause of a client between operations"},
+	"writes":  {"50", "percent of operations that write"},
+	"horizon": {"1s", "when faults end, if the plan says nothing"},
+	"timeout": {"150ms", "how long a client waits for an answer"},
+
+	// The config line: the engine.
+	"value.bytes":   {"24", "bytes of a value"},
+	"cores":         {"2", "cores of the writer's machine"},
+	"rows.per-page": {"2", "rows that a page is filled with; 0: as many as fit"},
+	"pool.pages":    {"8", "pages of the buffer pool"},
+	"xid.batch":     {"64", "transaction numbers logged ahead"},
+	"status.cache":  {"64", "transaction statuses remembered"},
+
+	// Storage local.
+	"wal.buffer":         {"32KiB", "log buffer"},
+	"wal.segment":        {"32KiB", "log segment file"},
+	"wal.kept":           {"2", "segments kept to be used again"},
+	"checkpoint.records": {"120", "records between checkpoints; 0: never by records"},
+	"checkpoint.bytes":   {"0", "log bytes between checkpoints; 0: never by bytes"},
+	"checkpoint.target":  {"90", "percent of the interval over which pages are written"},
+	"fpw":                {"on", "full-page images after a checkpoint"},
+	"checksums":          {"on", "checksums of pages"},
+	"redo.pages":         {"16", "pages that recovery keeps in memory"},
+	"trust-cache":        {"off", "go on after a failed sync"},
+
+	// The disks.
+	"disk.sector":  {"512", "bytes that a disk writes whole"},
+	"disk.size":    {"0", "bytes of a disk; 0: no limit"},
+	"disk.cache":   {"0", "pages of the operating system's cache; 0: no limit"},
+	"disk.profile": {"fast", "how long a disk takes"},
+}

@@ -1,0 +1,201 @@
+package remote
+
+import (
+	"fmt"
+	"slices"
+
+	"tornpage/engine/host"
+	"tornpage/engine/page"
+	"tornpage/engine/wal"
+)
+
+// pageHost is the page machine: it reads the durable log and makes pages from
+// it. All of it is in memory; a boot reads the log from its start. It runs in
+// handlers, but for the task that keeps the stream connected.
+type pageHost struct {
+	m       host.Machine
+	cfg     Config
+	stream  *stream
+	pages   map[page.ID]*versions
+	sizes   map[page.Rel][]size
+	clients []*pageUser
+	waiting []request
+	floor   wal.LSN // nothing older is kept
+	refs    []wal.PageRef
+	out     []byte
+	scratch page.Page
+}
+
+// pageUser is one connection: a writer's or a follower's.
+type pageUser struct {
+	conn host.Conn
+	hold wal.LSN // it asks for nothing older; 0: no promise
+}
+
+// request waits until the log has come to need.
+type request struct {
+	user *pageUser
+	msg  message
+	need wal.LSN
+}
+
+// RunPages is the boot function of the page host. It does not return.
+func RunPages(m host.Machine, cfg Config) {
+	cfg = cfg.withDefaults()
+	h := &pageHost{
+		m: m, cfg: cfg, floor: firstLSN,
+		pages: map[page.ID]*versions{}, sizes: map[page.Rel][]size{},
+	}
+	h.stream = newStream(m, cfg, true, h.record, h.advanced)
+	m.Listen(cfg.PagePort, h.accept)
+	m.Exit(fmt.Errorf("remote: page host: %w", h.stream.run()))
+}
+
+// applied is how far the log has been read; all of it is durable.
+func (h *pageHost) applied() wal.LSN { return h.stream.chain.pos.End }
+
+// record keeps a record with each page that it changes.
+func (h *pageHost) record(rec *wal.Record) {
+	h.refs = rec.Pages(h.refs[:0])
+	if len(h.refs) == 0 {
+		return
+	}
+	kept := rec.Clone()
+	for _, ref := range h.refs {
+		v := h.pages[ref.ID]
+		if v == nil {
+			v = &versions{id: ref.ID}
+			h.pages[ref.ID] = v
+		}
+		v.changes = append(v.changes, change{kept, ref.Block})
+		h.fold(v)
+		sizes := h.sizes[ref.ID.Rel]
+		if n := ref.ID.Block + 1; len(sizes) == 0 || n > sizes[len(sizes)-1].blocks {
+			h.sizes[ref.ID.Rel] = append(sizes, size{rec.End, n})
+		}
+	}
+}
+
+// fold bounds a page's chain. A page whose redo fails cannot be made any more:
+// the process ends, and whoever asks is told to look at the log.
+func (h *pageHost) fold(v *versions) {
+	n, err := v.fold(h.cfg.Redo, h.floor)
+	if err != nil {
+		h.m.Exit(fmt.Errorf("remote: page host: %w", err))
+	}
+	if n > 0 {
+		h.m.Charge(host.WorkRedo, n)
+		h.m.Mark("remote.folded")
+	}
+}
+
+// advanced raises the floor and answers who has waited.
+func (h *pageHost) advanced() {
+	h.raise()
+	for i := 0; i < len(h.waiting); {
+		if r := &h.waiting[i]; r.need <= h.applied() {
+			h.answer(r.user, &r.msg)
+			h.waiting = slices.Delete(h.waiting, i, i+1)
+			continue
+		}
+		i++
+	}
+}
+
+// raise moves the floor as far as all holds and the history allow (rule R6).
+func (h *pageHost) raise() {
+	to := h.applied()
+	to -= min(to, wal.LSN(h.cfg.History))
+	for _, u := range h.clients {
+		if u.hold != 0 {
+			to = min(to, u.hold)
+		}
+	}
+	h.floor = max(h.floor, to)
+}
+
+// accept is a handler.
+func (h *pageHost) accept(c host.Conn) {
+	u := &pageUser{conn: c}
+	h.clients = append(h.clients, u)
+	var msg message
+	c.OnRecv(func(b []byte, err error) {
+		if err == nil {
+			h.m.Charge(host.WorkMessage, 1)
+			if err = decode(b, &msg); err == nil {
+				err = h.receive(u, &msg)
+			}
+			if err != nil {
+				h.m.Logf("remote: page host: from %s: %v; connection closed", h.m.NameOf(c.Peer()), err)
+				c.Close()
+			}
+		}
+		if err != nil {
+			h.clients = slices.DeleteFunc(h.clients, func(x *pageUser) bool { return x == u })
+			h.waiting = slices.DeleteFunc(h.waiting, func(r request) bool { return r.user == u })
+		}
+	})
+}
+
+// receive is a handler.
+func (h *pageHost) receive(u *pageUser, m *message) error {
+	switch m.kind {
+	case msgHold:
+		u.hold = max(u.hold, m.at)
+	case msgGetPage, msgGetSize:
+		if need := max(m.durable, m.at); need > h.applied() {
+			h.m.Mark("remote.page-waited")
+			h.waiting = append(h.waiting, request{user: u, msg: *m, need: need})
+			return nil
+		}
+		h.answer(u, m)
+	default:
+		return fmt.Errorf("message of kind %d makes no sense here", m.kind)
+	}
+	return nil
+}
+
+// answer serves a request whose LSN has been reached: the version as of at, or
+// the newest that is durable, never a newer one than was asked for.
+func (h *pageHost) answer(u *pageUser, m *message) {
+	at := m.at
+	if at == 0 {
+		at = h.applied()
+	}
+	out := message{kind: msgPage, id: m.id, page: m.page}
+	switch {
+	case at < h.floor:
+		h.m.Mark("remote.too-old")
+		out.status, out.body = statusOld, fmt.Appendf(nil, "%v is gone, kept from %v on", at, h.floor)
+	case m.kind == msgGetPage:
+		h.page(m.page, at, &out)
+	}
+	if m.kind == msgGetSize {
+		out.kind = msgSize
+		out.page.Block = sizeAt(h.sizes[m.page.Rel], at)
+	}
+	h.m.Charge(host.WorkMessage, 1)
+	h.out = encode(h.out, &out)
+	u.conn.Send(h.out)
+}
+
+// page fills out with the version as of at.
+func (h *pageHost) page(id page.ID, at wal.LSN, out *message) {
+	v := h.pages[id]
+	if v == nil {
+		out.status = statusNoPage
+		return
+	}
+	h.fold(v)
+	exists, n, err := v.at(h.cfg.Redo, at, &h.scratch)
+	h.m.Charge(host.WorkRedo, n)
+	h.m.Charge(host.WorkPageCopy, 1)
+	switch {
+	case err != nil:
+		out.status, out.body = statusFailed, []byte(err.Error())
+	case !exists:
+		out.status = statusNoPage
+	default:
+		out.body = h.scratch[:]
+	}
+}
