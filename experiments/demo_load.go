@@ -50,7 +50,7 @@ func demoTornPage() Scenario {
 			// 16 pages of 56 rows. A tuple of a value of 31 bytes has 64, an
 			// eighth of a sector, so that what a sector holds is whole rows; the
 			// line pointers of two versions of every row fit in sector 0.
-			Params: []faults.Dim{one("keys", "896"), one("group", "14")},
+			Params: []faults.Dim{one("keys", "896"), one("group", "14"), one("horizon", "5s")},
 			Config: []faults.Dim{
 				one("rows.per-page", "56"), one("value.bytes", "31"), one("pool.pages", "4"),
 				one("checkpoint.records", "0"), // on demand only
@@ -107,12 +107,19 @@ type tornLoad struct {
 	conn *db.Client
 }
 
-// boot is the load's process. Booted again it only reads, if that.
+// boot is the load's process. Booted again it only reads, if that. It does not
+// end, so that nobody boots it again.
 func (l *tornLoad) boot(m host.Machine) {
-	if l.finish {
-		return
-	}
 	l.conn = nil
+	if !l.finish {
+		l.work(m)
+	}
+	for idle := m.NewCond(host.WaitWork); ; {
+		idle.Wait()
+	}
+}
+
+func (l *tornLoad) work(m host.Machine) {
 	l.client = l.rec.client()
 	if m.Boot() == 1 {
 		l.fill(m)

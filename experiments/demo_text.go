@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"tornpage/checkers"
 )
@@ -30,7 +31,7 @@ func (b *demoText) line(format string, args ...any) { fmt.Fprintf(b, format+"\n"
 func (b *demoText) para(lead, indent, format string, args ...any) {
 	line, empty := lead, true
 	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
-		if !empty && len(line)+1+len(word) > demoWidth {
+		if !empty && columns(line)+1+columns(word) > demoWidth {
 			b.line("%s", line)
 			line, empty = indent, true
 		}
@@ -40,6 +41,19 @@ func (b *demoText) para(lead, indent, format string, args ...any) {
 		line, empty = line+word, false
 	}
 	b.line("%s", line)
+}
+
+// columns is the width of s on a terminal: colours take none.
+func columns(s string) int {
+	n := 0
+	for s != "" {
+		before, rest, found := strings.Cut(s, "\x1b[")
+		n += utf8.RuneCountInString(before)
+		if s = rest; found {
+			_, s, _ = strings.Cut(rest, "m")
+		}
+	}
+	return n
 }
 
 // field is a paragraph with a label in front.
@@ -104,11 +118,11 @@ func (r *DemoReport) intro(b *demoText) {
 }
 
 func (r *DemoReport) table(b *demoText) {
-	b.heading(fmt.Sprintf("   %-31s %12s %7s   %-23s %s", "full-page writes", "log bytes", "pages", "recovery", "outcome"))
-	b.heading(fmt.Sprintf("   %-31s %12s %7s", "", "per change", "torn"))
+	b.heading(fmt.Sprintf("   %-28s %9s %6s  %-22s  %s", "full-page writes", "log bytes", "pages", "recovery", "outcome"))
+	b.heading(fmt.Sprintf("   %-28s %9s %6s", "", "a change", "torn"))
 	for i := range r.Runs {
 		d := &r.Runs[i]
-		b.line("%d  %-31s %12d %7d   %-23s %s", i+1, d.setting.short, d.LogPerChange, len(d.Torn), d.brief(), d.outcome(b))
+		b.line("%d  %-28s %9d %6d  %-22s  %s", i+1, d.setting.short, d.LogPerChange, len(d.Torn), d.brief(), d.outcome(b))
 	}
 }
 
@@ -127,7 +141,7 @@ func (d *DemoRun) brief() string {
 func (d *DemoRun) outcome(b *demoText) string {
 	s := outcomes[d.Class]
 	if d.Class == Silent {
-		s += ": " + plural(uint64(len(d.Wrong)), "row") + " wrong"
+		s += ", " + plural(uint64(len(d.Wrong)), "row")
 	}
 	switch d.Class {
 	case Repaired, Safe:
@@ -214,16 +228,23 @@ func (d *DemoRun) fate() string {
 			oldRight++
 		}
 	}
-	s := fmt.Sprintf("of the torn pages %d are wrong now, %d are right.", wrong, len(d.Torn)-wrong)
+	s := fmt.Sprintf("%s wrong now, %d right.", isOrAre(wrong, "torn page"), len(d.Torn)-wrong)
 	if oldRight > 0 {
-		s += fmt.Sprintf(` %d of those that are right have kept their old first sector, where a page says up to which log
-			position (LSN) its changes reach: an old LSN makes recovery do all later changes over again.`, oldRight)
+		s += fmt.Sprintf(` On %d of the right ones the first sector stayed old. It says up to which log position (LSN)
+			the page's changes reach, so that recovery made the later ones again.`, oldRight)
 	}
 	if newWrong > 0 {
-		s += fmt.Sprintf(` %d of those that are wrong have the new first sector: recovery believes that nothing is
+		s += fmt.Sprintf(` On %d of the wrong ones the first sector is new: recovery believed that nothing was
 			missing there.`, newWrong)
 	}
 	return s
+}
+
+func isOrAre(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing + " is"
+	}
+	return plural(uint64(n), thing) + " are"
 }
 
 // demoRows is how many wrong rows are listed; JSON has all.
@@ -234,7 +255,7 @@ func (d *DemoRun) rows(b *demoText) {
 	for i, r := range d.Wrong {
 		label := ""
 		if i == 0 {
-			b.line("   %-11s%5s %5s   %-15s %-15s", "wrong rows", "key", "block", "committed", "reads now")
+			b.line("   %-11s%5s %5s   %-15s %s", "wrong rows", "key", "block", "committed", "reads now")
 		}
 		if i == demoRows {
 			b.line("   %-11s... and %d more (--json lists all)", label, len(d.Wrong)-i)
@@ -298,7 +319,7 @@ func (r *DemoReport) real(b *demoText) {
 		%d of %d undamaged.`, on.Repaired, on.Trials, off.Trials, off.Silent, off.Latent, off.Undamaged, off.NewPage,
 		sums.Refused, sums.Trials, sums.NewPage, off.HeapNewFirst, off.HeapNewTrials, off.HeapOldFirst, off.HeapOldTrials)
 	if r.OK {
-		b.para("   ", "   ", "The four runs above ended in the same ways: repaired, silently wrong, refused.")
+		b.para("   ", "   ", "Runs 1 to 3 above ended in the same ways: repaired, silently wrong, refused.")
 	}
 }
 
@@ -313,8 +334,8 @@ func (r *DemoReport) next(b *demoText) {
 			}
 		}
 		if r.NextSeed != nil {
-			b.para("   ", "   ", "With seed %d the power cut tears no page, so there is nothing to show; seed %d does: tornpage demo --seed %d",
-				r.Seed, *r.NextSeed, *r.NextSeed)
+			b.para("   ", "   ", "With seed %d the power cut tears no page, so that there is nothing to show. Another one:", r.Seed)
+			b.line("   tornpage demo --seed %d", *r.NextSeed)
 		}
 		b.line("")
 	}

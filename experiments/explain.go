@@ -20,9 +20,17 @@ type Measured struct {
 	PowerOffs uint64
 	Torn      uint64                 // pages that power-offs left as a mixture
 	Kinds     map[faults.Kind]uint64 // of the plan: how often each really struck
-	tail      []trace.Event          // the last of the kinds that tell a story
+	tail      []told                 // the last events that tell a story
 	names     []string               // of processes
 	machines  []string
+	stateful  []bool // by process: its machine has disks
+}
+
+// told is an event of a story.
+type told struct {
+	trace.Event
+	reason string // of an exit
+	more   uint64 // boots after this one that ended for the same reason
 }
 
 // tailLength is how many telling events are kept, far above what is shown.
@@ -50,6 +58,7 @@ func Measure(p faults.Plan, opt Options) (*Measured, error) {
 	return m, nil
 }
 
+// saw keeps what happens to machines with disks and to their processes.
 func (m *Measured) saw(w *sim.World, e *trace.Event) {
 	switch e.Kind {
 	case trace.Kill:
@@ -61,12 +70,35 @@ func (m *Measured) saw(w *sim.World, e *trace.Event) {
 		return
 	}
 	if m.names == nil {
-		m.names, m.machines = w.Processes(), w.Machines()
+		m.look(w)
+	}
+	if e.Who > 0 && !m.stateful[e.Who-1] || e.Kind == trace.PowerOff && len(w.Disks(m.machines[e.A])) == 0 {
+		return
+	}
+	now := told{Event: *e}
+	if e.Kind == trace.Exit {
+		if reason := w.LastExit(m.names[e.Who-1]); reason != nil {
+			now.reason = reason.Error()
+		}
+		if n := len(m.tail); n >= 2 && m.tail[n-1].Kind == trace.Boot && m.tail[n-2].Kind == trace.Exit &&
+			m.tail[n-2].Who == e.Who && m.tail[n-2].reason == now.reason {
+			m.tail = m.tail[:n-1] // it boots and ends for the same reason again and again
+			m.tail[n-2].more++
+			return
+		}
 	}
 	if len(m.tail) == tailLength {
 		m.tail = slices.Delete(m.tail, 0, 1)
 	}
-	m.tail = append(m.tail, *e)
+	m.tail = append(m.tail, now)
+}
+
+// look learns the names of a world.
+func (m *Measured) look(w *sim.World) {
+	m.names, m.machines = w.Processes(), w.Machines()
+	for _, p := range m.names {
+		m.stateful = append(m.stateful, len(w.Disks(w.MachineOf(p))) > 0)
+	}
 }
 
 // counters are the names under which the world counts what a kind of fault
@@ -240,7 +272,7 @@ func (m *Measured) story(v checkers.Verdict, n int) []string {
 		if e.guilt {
 			pointer = "> "
 		}
-		lines = append(lines, fmt.Sprintf("  %s%8d %12v  %s", pointer, e.event, e.at, e.text))
+		lines = append(lines, fmt.Sprintf("  %s%8d %12v  %s", pointer, e.event, e.at.Round(time.Microsecond), e.text))
 	}
 	return lines
 }
@@ -262,7 +294,13 @@ func (m *Measured) world() (all []moment) {
 		case trace.Boot:
 			text = fmt.Sprintf("%s boots (boot %d)", who, e.A)
 		case trace.Exit:
-			text = fmt.Sprintf("%s (boot %d) ends itself%s", who, e.A, m.reason(who, e.A))
+			text = fmt.Sprintf("%s (boot %d) ends itself", who, e.A)
+			if e.more > 0 {
+				text += fmt.Sprintf(", and so do the next %d", e.more)
+			}
+			if e.reason != "" {
+				text += ": " + e.reason
+			}
 		case trace.Panic:
 			text = fmt.Sprintf("%s (boot %d) panics", who, e.A)
 		}
@@ -292,15 +330,6 @@ func (m *Measured) losses(machine string, at time.Duration) string {
 		return fmt.Sprintf(": %d sectors go back, %d pages torn%s", old, torn, where)
 	case old > 0:
 		return fmt.Sprintf(": %d sectors go back", old)
-	}
-	return ""
-}
-
-func (m *Measured) reason(host string, boot uint64) string {
-	for _, x := range m.Refusals {
-		if x.Host == host && x.Boot == boot {
-			return ": " + x.Reason
-		}
 	}
 	return ""
 }

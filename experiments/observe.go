@@ -49,12 +49,13 @@ func layoutOf(id page.ID) checkers.Layout {
 // may differ between do and redo, is cleared. Status pages have checksums that
 // are only right once the page was sealed.
 func (o *observer) canonical(id page.ID, p *page.Page) *page.Page {
+	o.copy = *p
 	if id.Rel == page.StatusRel {
-		o.copy = *p
 		page.Seal(id, &o.copy, true)
-		return &o.copy
+	} else {
+		o.copy.ClearChecksum()
 	}
-	return p
+	return &o.copy
 }
 
 // watched is one boot's storage under observation.
@@ -69,14 +70,15 @@ func (o *observer) watch(m host.Machine, st engine.Storage) *watched {
 }
 
 func (w *watched) note(name string, lsn wal.LSN) {
-	w.o.marks.Observe(checkers.Observation{
-		Event: w.o.rec.stamp(), Host: w.m.Name(), Boot: w.m.Boot(), Name: name, LSN: lsn,
-	})
+	seen := checkers.Observation{Event: w.o.rec.stamp(), Host: w.m.Name(), Boot: w.m.Boot(), Name: name, LSN: lsn}
+	w.o.marks.Observe(seen)
+	w.o.rec.log.mark(seen)
 }
 
 func (w *watched) page(v checkers.Verdict) {
 	if w.o.pages.Result == checkers.Holds && v.Result == checkers.Broken {
 		w.o.pages = v
+		w.o.rec.log.broken(v)
 	}
 }
 
@@ -88,9 +90,7 @@ func (w *watched) Open() (engine.State, error) {
 	}
 	o := w.o
 	o.survived(st.Survived)
-	o.rec.hist.Boots = append(o.rec.hist.Boots, checkers.Boot{
-		Host: w.m.Name(), Boot: w.m.Boot(), OpenedAt: o.rec.stamp(), End: st.Survived,
-	})
+	o.rec.boot(checkers.Boot{Host: w.m.Name(), Boot: w.m.Boot(), End: st.Survived})
 	w.note("epoch", wal.LSN(st.Epoch))
 	w.note("durable", st.End)
 	o.rec.durable(st.End)
@@ -105,6 +105,7 @@ func (w *watched) Open() (engine.State, error) {
 // told before the new boot appends, which gives LSNs above end a new meaning.
 // Commits below that nobody had published become visible when the boot opens.
 func (o *observer) survived(end wal.LSN) {
+	o.rec.log.survived(end)
 	o.oracle.Crashed(end)
 	for _, lsn := range o.commits {
 		if lsn <= end {
@@ -135,11 +136,14 @@ func (w *watched) Append(m *wal.MTR, builtFor wal.LSN) (wal.LSN, error) {
 	w.note("append", lsn)
 	for i := range m.Blocks() {
 		if id, p, _, _ := m.Block(i); p != nil {
-			w.page(w.o.oracle.Appended(id, lsn, w.o.canonical(id, p)))
+			p = w.o.canonical(id, p)
+			w.page(w.o.oracle.Appended(id, lsn, p))
+			w.o.rec.log.page(id, lsn, p)
 		}
 	}
 	if m.Rmgr() == wal.RmgrTransaction && m.Info()&wal.XactOpMask == wal.InfoCommit {
 		w.o.commits = append(w.o.commits, lsn)
+		w.o.rec.log.appended(lsn)
 	}
 	return lsn, nil
 }

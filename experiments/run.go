@@ -54,6 +54,7 @@ type run struct {
 	sc      Scenario
 	opt     Options
 	w       *sim.World
+	real    *board // in a process of a deployment, where w is nil
 	rec     *Recorder
 	obs     *observer
 	inj     *faults.Injector
@@ -117,11 +118,16 @@ func prepare(p faults.Plan, opt Options) (*run, error) {
 }
 
 // isQuiet tells clients that the faults are over.
-func (x *run) isQuiet() bool { return x.w.Now() >= x.quietAt }
+func (x *run) isQuiet() bool {
+	if x.real != nil {
+		return x.real.quiet()
+	}
+	return x.w.Now() >= x.quietAt
+}
 
 func (x *run) clientEnded(*register) {
 	x.left--
-	if x.left == 0 {
+	if x.left == 0 && x.real == nil {
 		x.w.Stop()
 	}
 }
@@ -196,7 +202,9 @@ func (x *run) audit(m host.Machine) {
 		}
 	}
 	x.audited = true
-	x.w.Stop()
+	if x.real == nil {
+		x.w.Stop()
+	}
 }
 
 // collect adds the counters of the boot that is about to end.

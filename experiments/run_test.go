@@ -63,3 +63,5 @@ func BenchmarkSeed(b *testing.B) {
 	b.ReportMetric(float64(ops)/float64(b.N), "ops/seed")
 	b.ReportMetric(float64(events)/float64(b.N), "events/seed")
 }
+
+func TestRemoteRegister(t *testing.T) { sweep(t, "remote/register", 40) }

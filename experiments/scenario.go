@@ -17,7 +17,7 @@ type Scenario struct {
 	Budget faults.Budget
 	// Space is what seeds draw plans from.
 	Space faults.Space
-	// steps are what every plan of the scenario begins with.
+	// steps, if any, stand in every plan in place of the swarm's.
 	steps []faults.Step
 	world func(*run) sim.Config
 	// must are marks without which a set of runs has tested nothing.
@@ -26,7 +26,7 @@ type Scenario struct {
 
 // Scenarios lists all scenarios.
 func Scenarios() []Scenario {
-	return []Scenario{localRegister(), demoTornPage()}
+	return []Scenario{localRegister(), remoteRegister(), demoTornPage()}
 }
 
 // Find gives the scenario of a name.
@@ -44,7 +44,9 @@ func Find(name string) (Scenario, error) {
 // Plan draws the plan of a seed.
 func (s Scenario) Plan(seed uint64) faults.Plan {
 	p := faults.Swarm(seed, s.Space)
-	p.Steps = append(slices.Clone(s.steps), p.Steps...)
+	if s.steps != nil {
+		p.Steps = slices.Clone(s.steps)
+	}
 	return p
 }
 

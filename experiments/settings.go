@@ -6,6 +6,7 @@ import (
 	"tornpage/engine/buffer"
 	"tornpage/engine/compute"
 	"tornpage/engine/local"
+	"tornpage/engine/remote"
 	"tornpage/faults"
 	"tornpage/sim/simdisk"
 )
@@ -26,6 +27,7 @@ type Settings struct {
 	// The config line.
 	Compute compute.Config
 	Local   local.Config
+	Remote  remote.Config
 	Disk    simdisk.Config
 	Cores   int
 	Value   int // bytes of a value
@@ -39,7 +41,7 @@ func parse(p faults.Plan) (Settings, error) {
 	s.Ops = int(v.Int("ops", 300, 1, 1_000_000))
 	s.Keys = v.Int("keys", 12, 1, 1_000_000)
 	s.Group = v.Int("group", 3, 1, 64)
-	s.Think = v.Duration("think", 12*time.Millisecond, 0, time.Minute)
+	s.Think = v.Duration("think", 24*time.Millisecond, 0, time.Minute)
 	s.Writes = v.Int("writes", 50, 0, 100)
 	s.Horizon = v.Duration("horizon", time.Second, 0, time.Hour)
 	s.Timeout = v.Duration("timeout", 150*time.Millisecond, time.Millisecond, time.Minute)
@@ -71,6 +73,12 @@ func (s *Settings) parseConfig(v *faults.Values) error {
 		Checksums:         v.Bool("checksums", true),
 		RedoPages:         int(v.Int("redo.pages", 16, 2, 1<<20)),
 		TrustCache:        v.Bool("trust-cache", false),
+	}
+	s.Remote = remote.Config{
+		Unacknowledged: int(v.Bytes("remote.unacknowledged", 64<<10, 1<<10, 1<<30)),
+		StreamWindow:   uint64(v.Bytes("remote.window", 64<<10, 1<<10, 1<<30)),
+		History:        uint64(v.Bytes("remote.history", 64<<10, 0, 1<<40)),
+		Retry:          v.Duration("remote.retry", 2*time.Millisecond, time.Microsecond, time.Second),
 	}
 	profile, err := simdisk.ProfileByName(v.Choice("disk.profile", "fast", simdisk.Profiles()...))
 	if err != nil {

@@ -82,6 +82,9 @@ func (x *run) base() sim.Config {
 	return sim.Config{Seed: x.plan.Seed, Log: x.opt.Log, MaxEvents: x.opt.MaxEvents}
 }
 
+// clientName is the process of a worker.
+func clientName(worker int) string { return fmt.Sprintf("c%d", worker) }
+
 // addClients adds the register clients and the auditor, in a zone of their own.
 func (x *run) addClients(cfg *sim.Config, replica string) {
 	per := (x.s.Ops + x.s.Clients - 1) / x.s.Clients
@@ -90,7 +93,7 @@ func (x *run) addClients(cfg *sim.Config, replica string) {
 			s: &x.s, rec: x.rec, writer: writerName, replica: replica, worker: i + 1, ops: per,
 			quiet: x.isQuiet, ended: x.clientEnded, last: make([]uint64, x.s.Keys),
 		}
-		name := fmt.Sprintf("c%d", i+1)
+		name := clientName(i + 1)
 		cfg.Machines = append(cfg.Machines, sim.Machine{Name: name + "-m", Zone: "c"})
 		cfg.Hosts = append(cfg.Hosts, sim.Host{Name: name, Machine: name + "-m", Boot: c.boot})
 		x.clients = append(x.clients, c)

@@ -177,20 +177,25 @@ func (h Hunter) trial(b zoo.Bug, first uint64) (zoo.Trial, error) {
 				t.Apart[s.Kind]++
 			}
 		})
+		if err == nil && !t.Escaped() {
+			err = h.control(b, &t)
+		}
 		if err != nil {
 			return t, err
 		}
 	}
-	if t.Escaped() {
-		return t, nil
-	}
-	// Rule Z5: the plan is green with the bug off.
-	err := h.runs("", b.Name, t.Found.Seed, 1, func(s zoo.Sighting) {
+	return t, nil
+}
+
+// control is rule Z5: a plan that is not green with the bug off proves nothing.
+func (h Hunter) control(b zoo.Bug, t *zoo.Trial) error {
+	return h.runs("", b.Name, t.Found.Seed, 1, func(s zoo.Sighting) {
 		if s.Kind != zoo.Green {
-			t.Control = s.What
+			t.Apart[zoo.Tainted]++
+			t.Control = s.What + "\n" + t.Found.Plan
+			t.Found = zoo.Sighting{Kind: zoo.Tainted}
 		}
 	})
-	return t, err
 }
 
 // runs runs seeds in a process and tells see of each. It comes back early when

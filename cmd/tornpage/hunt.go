@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
@@ -62,7 +61,11 @@ func (a *app) hunt(ctx context.Context, sc experiments.Scenario, f *runFlags) er
 		if ctx.Err() != nil {
 			err = fmt.Errorf("interrupted after %s of %s", count(t.Seeds), plural(f.seeds, "seed"))
 		}
-		return unknown(err, fmt.Sprintf("go on with: tornpage run %s --seed %d --seeds %d", sc.Name, f.seed+t.Seeds, f.seeds-t.Seeds))
+		e := unknown(err, fmt.Sprintf("go on with: tornpage run %s --seed %d --seeds %d%s", sc.Name, f.seed+t.Seeds, f.seeds-t.Seeds, f.again()))
+		if t.Worst() == checkers.Broken {
+			e.code = exitViolation
+		}
+		return e
 	}
 	a.hintAfter(sc, f, t)
 	return ended(codeOf(t.Worst()))
@@ -103,8 +106,9 @@ func rowWriter(name string) (write func([]string) error, finish func() error, er
 
 // totals prints the summary, the failures, and what the green does not mean.
 func (a *app) totals(sc experiments.Scenario, f *runFlags, t *experiments.Totals, wall time.Duration) error {
+	failures := a.failures(sc, f, t)
 	if a.json {
-		return a.printJSON(totalsJSON(sc, f, t, wall))
+		return a.printJSON(totalsJSON(sc, f, t, wall, failures))
 	}
 	word := a.paint(green, "clean")
 	if len(t.Failures) > 0 {
@@ -124,16 +128,30 @@ func (a *app) totals(sc experiments.Scenario, f *runFlags, t *experiments.Totals
 	if never := t.NeverStruck(); len(never) > 0 {
 		a.warn("faults that were planned and never struck: %s", join(never))
 	}
-	a.failures(a.out, sc, f, t)
+	for _, x := range failures {
+		fmt.Fprintf(a.out, "\n%s in %s of %s: %s\n", x.Group, count(len(x.Seeds)), plural(t.Seeds, "seed"), some(x.Seeds))
+		for _, l := range x.lines {
+			fmt.Fprintln(a.out, l)
+		}
+	}
 	return nil
 }
 
-// failures explains the first seed of each check that failed.
-func (a *app) failures(w io.Writer, sc experiments.Scenario, f *runFlags, t *experiments.Totals) {
+// failure is a check that failed in some seeds, and its first seed explained.
+type failure struct {
+	experiments.Group
+	lines []string
+	file  string
+}
+
+// failures explains the first seed of each check that failed, and saves its
+// plan.
+func (a *app) failures(sc experiments.Scenario, f *runFlags, t *experiments.Totals) (all []failure) {
 	for i, g := range t.Failures {
-		fmt.Fprintf(w, "\n%s in %s of %s: %s\n", g, count(len(g.Seeds)), plural(t.Seeds, "seed"), some(g.Seeds))
+		x := failure{Group: g}
 		if i >= explained {
-			fmt.Fprintf(w, "  see: tornpage run %s --seed %d%s\n", sc.Name, g.Seeds[0], f.again())
+			x.lines = []string{fmt.Sprintf("  see: tornpage run %s --seed %d%s", sc.Name, g.Seeds[0], f.again())}
+			all = append(all, x)
 			continue
 		}
 		m, file, err := a.again(sc, f, g.Seeds[0])
@@ -141,10 +159,10 @@ func (a *app) failures(w io.Writer, sc experiments.Scenario, f *runFlags, t *exp
 			a.warn("seed %d cannot be explained: %v", g.Seeds[0], err)
 			continue
 		}
-		for _, l := range m.Explain(file) {
-			fmt.Fprintln(w, l)
-		}
+		x.lines, x.file = m.Explain(file), file
+		all = append(all, x)
 	}
+	return all
 }
 
 // again runs a seed once more, to explain it, and saves its plan.
@@ -174,7 +192,7 @@ func (f *runFlags) again() string {
 
 func (a *app) hintAfter(sc experiments.Scenario, f *runFlags, t *experiments.Totals) {
 	if len(t.Failures) > 0 {
-		a.next("tornpage run %s --seed %d%s --log", sc.Name, t.Failures[0].Seeds[0], f.again())
+		a.next("tornpage replay %s --log", planFile(f.out, sc.Name, t.Failures[0].Seeds[0]))
 		return
 	}
 	a.next("tornpage run %s --seed %d --seeds %d%s", sc.Name, f.seed+t.Seeds, t.Seeds, f.again())

@@ -83,6 +83,8 @@ type groupJSON struct {
 	Check  string   `json:"check"`
 	Result string   `json:"result"`
 	Seeds  []uint64 `json:"seeds"`
+	First  []string `json:"first_explained"`
+	Plan   string   `json:"first_plan,omitempty"`
 }
 
 type huntJSON struct {
@@ -104,7 +106,7 @@ type huntJSON struct {
 	Failures    []groupJSON       `json:"failures"`
 }
 
-func totalsJSON(sc experiments.Scenario, f *runFlags, t *experiments.Totals, wall time.Duration) *huntJSON {
+func totalsJSON(sc experiments.Scenario, f *runFlags, t *experiments.Totals, wall time.Duration, failures []failure) *huntJSON {
 	j := &huntJSON{
 		Scenario: sc.Name, FirstSeed: f.seed, Seeds: t.Seeds, Result: t.Worst().String(),
 		Hash: fmt.Sprintf("%016x", t.Hash), Events: t.Events, VirtualNS: int64(t.Virtual), WallNS: int64(wall),
@@ -112,8 +114,8 @@ func totalsJSON(sc experiments.Scenario, f *runFlags, t *experiments.Totals, wal
 		Struck: names(t.Struck), NeverStruck: names(t.NeverStruck()), Marks: t.Marks,
 		Missed: append([]string{}, t.Missed...), Failures: []groupJSON{},
 	}
-	for _, g := range t.Failures {
-		j.Failures = append(j.Failures, groupJSON{g.Check, g.Result.String(), g.Seeds})
+	for _, x := range failures {
+		j.Failures = append(j.Failures, groupJSON{x.Check, x.Result.String(), x.Seeds, x.lines, x.file})
 	}
 	return j
 }

@@ -19,6 +19,7 @@ var known = map[string]setting{
 	"value.bytes":   {"24", "bytes of a value"},
 	"cores":         {"2", "cores of the writer's machine"},
 	"rows.per-page": {"2", "rows that a page is filled with; 0: as many as fit"},
+	"heap.lines":    {"24", "rows and dead versions that fit a page; 0: as many as its bytes allow"},
 	"pool.pages":    {"8", "pages of the buffer pool"},
 	"xid.batch":     {"64", "transaction numbers logged ahead"},
 	"status.cache":  {"64", "transaction statuses remembered"},

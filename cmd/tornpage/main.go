@@ -48,12 +48,12 @@ func (e *exit) Error() string {
 func (e *exit) Unwrap() error { return e.err }
 
 // unknown is an error about something that could not be done, with what to do.
-func unknown(err error, next string) error {
+func unknown(err error, next string) *exit {
 	return &exit{exitUnknown, fmt.Errorf("%w\n%s", err, next)}
 }
 
 // usage is an error about what the user gave, with what to do.
-func usage(err error, next string) error {
+func usage(err error, next string) *exit {
 	return &exit{exitUsage, fmt.Errorf("%w\n%s", err, next)}
 }
 

@@ -128,8 +128,7 @@ func (a *app) measure(p faults.Plan, w *watchFlags) (*experiments.Measured, time
 // could not be written: then a warning says so.
 func (a *app) save(dir string, m *experiments.Measured) string {
 	p := m.Expecting()
-	name := fmt.Sprintf("%s-%d.plan", strings.ReplaceAll(p.Scenario, "/", "-"), p.Seed)
-	file := filepath.ToSlash(filepath.Join(dir, name))
+	file := planFile(dir, p.Scenario, p.Seed)
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {
 		err = os.WriteFile(file, []byte(faults.Print(p)), 0o644)
@@ -138,6 +137,12 @@ func (a *app) save(dir string, m *experiments.Measured) string {
 		a.warn("the plan is not saved: %v; give another directory with --out", err)
 	}
 	return file
+}
+
+// planFile is where a failing run's plan goes.
+func planFile(dir, scenario string, seed uint64) string {
+	name := fmt.Sprintf("%s-%d.plan", strings.ReplaceAll(scenario, "/", "-"), seed)
+	return filepath.ToSlash(filepath.Join(dir, name))
 }
 
 // report prints a run: explained if it failed, then in numbers.

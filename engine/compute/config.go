@@ -28,6 +28,10 @@ type Config struct {
 	Published func(xid uint32, lsn wal.LSN)
 }
 
+// Table is the configuration with its defaults filled in, and how the table
+// lies on its pages: what a replica of the engine needs to know.
+func (c Config) Table() (Config, heap.Geometry, error) { return c.withDefaults() }
+
 func (c Config) withDefaults() (Config, heap.Geometry, error) {
 	if c.Rel == 0 {
 		c.Rel = DefaultRel

@@ -34,8 +34,19 @@ type Config struct {
 	// Retry is the pause before a connection is dialled again. Default 2 ms.
 	Retry time.Duration
 
+	// Heartbeat is how often the side that dialled a connection asks whether
+	// the other is there. Default 50 ms.
+	Heartbeat time.Duration
+	// Silence is how long a side hears nothing before it gives a connection
+	// up. Default four heartbeats: three may be lost or late.
+	Silence time.Duration
+
 	// Redo replays records. Default wal.StandardRedo().
 	Redo *wal.Redo
+
+	// Synced, if set, is told by the log host of each new durable point before
+	// anybody else is. It must not block.
+	Synced func(wal.LSN)
 
 	// Rel and Geometry are the table that a follower serves, and DBPort is
 	// where. They must be the writer's.
@@ -71,6 +82,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Retry <= 0 {
 		c.Retry = 2 * time.Millisecond
+	}
+	if c.Heartbeat <= 0 {
+		c.Heartbeat = 50 * time.Millisecond
+	}
+	if c.Silence <= 0 {
+		c.Silence = 4 * c.Heartbeat
 	}
 	if c.Redo == nil {
 		redo := wal.StandardRedo()

@@ -27,8 +27,8 @@ type logHost struct {
 	tail    chain  // at its end: received
 	stable  chain  // at the durable point
 	record  wal.Control
-	epoch   uint64    // of the newest writer; record.Epoch once it is durable
-	writer  host.Conn // the connection of that writer, nil: none
+	epoch   uint64 // of the newest writer; record.Epoch once it is durable
+	writer  *link  // the connection of that writer, nil: none
 	readers []*reading
 	taking  *host.Latch // one takeover at a time
 	arrived *host.Cond  // the log has grown
@@ -73,7 +73,7 @@ func (h *logHost) sync() error {
 	if err := h.file.Sync(); err != nil {
 		return fmt.Errorf("sync %s: %w", logName, err)
 	}
-	h.stable = taken
+	h.settle(taken)
 	h.m.Mark("remote.log-synced")
 	h.synced.Broadcast()
 	h.ack()
@@ -83,16 +83,19 @@ func (h *logHost) sync() error {
 	return nil
 }
 
-// ack tells the writer how far the log is durable.
-func (h *logHost) ack() {
-	if h.writer != nil {
-		h.send(h.writer, &message{kind: msgAck, durable: h.stable.pos.End})
+// settle takes in that the log up to c is durable.
+func (h *logHost) settle(c chain) {
+	h.stable = c
+	if h.cfg.Synced != nil {
+		h.cfg.Synced(c.pos.End)
 	}
 }
 
-func (h *logHost) send(c host.Conn, m *message) {
-	h.m.Charge(host.WorkMessage, 1)
-	c.Send(encode(nil, m))
+// ack tells the writer how far the log is durable.
+func (h *logHost) ack() {
+	if h.writer != nil {
+		h.writer.send(&message{kind: msgAck, durable: h.stable.pos.End})
+	}
 }
 
 // recover reads the log, cuts off what does not fit, and writes the rest
@@ -121,7 +124,6 @@ func (h *logHost) recover() (err error) {
 		rest = rest[n:]
 	}
 	h.data = h.data[:h.tail.pos.End-firstLSN]
-	h.stable = h.tail.clone()
 	if _, err := h.file.WriteAt(h.data, 0); err != nil {
 		return fmt.Errorf("write %s again: %w", logName, err)
 	}
@@ -137,6 +139,7 @@ func (h *logHost) recover() (err error) {
 	if err := h.disk.SyncDir(); err != nil {
 		return fmt.Errorf("sync the directory of disk %s: %w", h.cfg.LogDisk, err)
 	}
+	h.settle(h.tail.clone())
 	return nil
 }
 

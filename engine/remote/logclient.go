@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"tornpage/engine"
-	"tornpage/engine/host"
 	"tornpage/engine/invariant"
 	"tornpage/engine/wal"
 )
@@ -14,35 +13,36 @@ import (
 var ErrLogLost = errors.New("the log host has lost acknowledged log")
 
 // dialLog blocks until the log host can be reached.
-func (w *Writer) dialLog() host.Conn {
+func (w *Writer) dialLog() *link {
 	for {
 		c, err := w.m.Dial(w.m.Lookup(w.cfg.Log), w.cfg.LogPort)
 		if err != nil {
 			w.m.Sleep(w.cfg.Retry)
 			continue
 		}
-		w.conn, w.ready = c, false
-		w.reply = message{}
-		c.OnRecv(func(b []byte, err error) { w.receive(c, b, err) })
-		return c
+		l := &link{m: w.m, cfg: &w.cfg, conn: c, asks: true, take: w.take}
+		l.lost = func() {
+			if w.link == l {
+				w.link, w.ready = nil, false
+				w.unsent.Signal()
+				w.replied.Signal()
+			}
+		}
+		w.link, w.ready, w.reply = l, false, message{}
+		l.begin()
+		return l
 	}
 }
 
 // request sends a first message on a new connection and blocks for the answer;
 // ok is false if the connection broke before.
 func (w *Writer) request(m *message, want kind) (reply message, ok bool) {
-	c := w.dialLog()
-	w.send(c, m)
-	for w.conn == c && w.reply.kind != want && w.durable.Err() == nil {
+	l := w.dialLog()
+	l.send(m)
+	for w.link == l && w.reply.kind != want && w.durable.Err() == nil {
 		w.replied.Wait()
 	}
 	return w.reply, w.reply.kind == want
-}
-
-func (w *Writer) send(c host.Conn, m *message) {
-	w.m.Charge(host.WorkMessage, 1)
-	w.out = encode(w.out, m)
-	c.Send(w.out)
 }
 
 // takeOver blocks until the log host has made this the writer. An answer that
@@ -72,7 +72,7 @@ func (w *Writer) runSender() {
 			b := batch(w.kept[n:])
 			w.gate.Flush()
 			w.sent += wal.LSN(len(b))
-			w.send(w.conn, &message{kind: msgAppend, epoch: w.epoch, at: w.sent - wal.LSN(len(b)), body: b})
+			w.link.send(&message{kind: msgAppend, epoch: w.epoch, at: w.sent - wal.LSN(len(b)), body: b})
 			w.m.Pay() // a message takes its time; the buffer fills meanwhile
 			continue
 		}
@@ -101,28 +101,7 @@ func (w *Writer) reconnect() {
 	w.m.Mark("remote.reconnected")
 }
 
-// receive is a handler.
-func (w *Writer) receive(c host.Conn, b []byte, err error) {
-	if w.conn != c {
-		return
-	}
-	if err == nil {
-		w.m.Charge(host.WorkMessage, 1)
-		if err = decode(b, &w.msg); err == nil {
-			err = w.take(&w.msg)
-		}
-		if err != nil {
-			w.m.Logf("remote: from the log host: %v; connection closed", err)
-			c.Close()
-		}
-	}
-	if err != nil {
-		w.conn, w.ready = nil, false
-		w.unsent.Signal()
-		w.replied.Signal()
-	}
-}
-
+// take is a handler.
 func (w *Writer) take(m *message) error {
 	switch m.kind {
 	case msgOpened, msgResumed:

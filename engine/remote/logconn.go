@@ -10,7 +10,7 @@ import (
 
 // reading is one reader of the stream: a page host or a follower.
 type reading struct {
-	conn    host.Conn
+	link    *link
 	sent    wal.LSN
 	applied wal.LSN
 }
@@ -19,44 +19,32 @@ type reading struct {
 // first message.
 func (h *logHost) accept(c host.Conn) {
 	var r *reading
-	var msg message
-	c.OnRecv(func(b []byte, err error) {
-		if err != nil {
-			h.gone(c, r)
-			return
+	l := &link{m: h.m, cfg: &h.cfg, conn: c}
+	l.take = func(m *message) error {
+		if m.kind == msgSubscribe && r == nil {
+			r = h.subscribe(l, m.at)
+			return nil
 		}
-		h.m.Charge(host.WorkMessage, 1)
-		if err = decode(b, &msg); err == nil {
-			if msg.kind == msgSubscribe && r == nil {
-				r = h.subscribe(c, msg.at)
-			} else {
-				err = h.receive(c, r, &msg)
-			}
-		}
-		if err != nil {
-			h.m.Logf("remote: log host: from %s: %v; connection closed", h.m.NameOf(c.Peer()), err)
-			c.Close()
-			h.gone(c, r)
-		}
-	})
-}
-
-func (h *logHost) gone(c host.Conn, r *reading) {
-	if h.writer == c {
-		h.writer = nil
+		return h.receive(l, r, m)
 	}
-	h.readers = slices.DeleteFunc(h.readers, func(x *reading) bool { return x == r })
+	l.lost = func() {
+		if h.writer == l {
+			h.writer = nil
+		}
+		h.readers = slices.DeleteFunc(h.readers, func(x *reading) bool { return x == r })
+	}
+	l.begin()
 }
 
 // receive is a handler.
-func (h *logHost) receive(c host.Conn, r *reading, m *message) error {
+func (h *logHost) receive(l *link, r *reading, m *message) error {
 	switch {
 	case m.kind == msgTakeOver:
-		h.m.Go("takeover", func() { h.takeOver(c) })
+		h.m.Go("takeover", func() { h.takeOver(l) })
 	case m.kind == msgResume:
-		h.resume(c, m.epoch)
+		h.resume(l, m.epoch)
 	case m.kind == msgAppend:
-		return h.append(c, m)
+		return h.append(l, m)
 	case m.kind == msgApplied && r != nil:
 		if m.at > r.sent || m.at < r.applied {
 			return fmt.Errorf("applied to %v, want %v to %v", m.at, r.applied, r.sent)
@@ -69,10 +57,10 @@ func (h *logHost) receive(c host.Conn, r *reading, m *message) error {
 	return nil
 }
 
-// takeOver makes c the connection of a new writer: its epoch is durable, every
+// takeOver makes l the connection of a new writer: its epoch is durable, every
 // older writer is fenced, and all that came from those is in the log for good
 // before it is answered (rules R2, R3).
-func (h *logHost) takeOver(c host.Conn) {
+func (h *logHost) takeOver(l *link) {
 	h.taking.Lock()
 	defer h.taking.Unlock()
 	h.epoch++ // from here on nothing older is accepted
@@ -88,36 +76,36 @@ func (h *logHost) takeOver(c host.Conn) {
 	}
 	h.m.Mark("remote.taken-over")
 	p := h.stable.pos
-	h.writer = c
-	h.send(c, &message{kind: msgOpened, epoch: h.epoch, at: p.End, prev: p.Prev, crc: p.CRC, next: h.stable.next})
+	h.writer = l
+	l.send(&message{kind: msgOpened, epoch: h.epoch, at: p.End, prev: p.Prev, crc: p.CRC, next: h.stable.next})
 }
 
-func (h *logHost) fence(c host.Conn) {
+func (h *logHost) fence(l *link) {
 	h.m.Mark("remote.fenced")
-	h.send(c, &message{kind: msgFenced, epoch: h.epoch})
-	c.Close()
+	l.send(&message{kind: msgFenced, epoch: h.epoch})
+	l.close()
 }
 
-// resume makes c the new connection of the present writer. It may send again
+// resume makes l the new connection of the present writer. It may send again
 // from where the log ends here.
-func (h *logHost) resume(c host.Conn, epoch uint64) {
+func (h *logHost) resume(l *link, epoch uint64) {
 	if epoch != h.epoch || h.record.Epoch != epoch {
-		h.fence(c)
+		h.fence(l)
 		return
 	}
-	if h.writer != nil && h.writer != c {
-		h.writer.Close()
+	if h.writer != nil && h.writer != l {
+		h.writer.close()
 	}
-	h.writer = c
+	h.writer = l
 	h.m.Mark("remote.resumed")
-	h.send(c, &message{kind: msgResumed, epoch: epoch, at: h.tail.pos.End})
+	l.send(&message{kind: msgResumed, epoch: epoch, at: h.tail.pos.End})
 	h.ack()
 }
 
 // append takes records of the present writer, each checked before it counts.
-func (h *logHost) append(c host.Conn, m *message) error {
-	if c != h.writer || m.epoch != h.epoch {
-		h.fence(c)
+func (h *logHost) append(l *link, m *message) error {
+	if l != h.writer || m.epoch != h.epoch {
+		h.fence(l)
 		return nil
 	}
 	if at := h.tail.pos.End; m.at != at {
@@ -135,11 +123,11 @@ func (h *logHost) append(c host.Conn, m *message) error {
 }
 
 // subscribe begins a stream, at 0: from the durable point on.
-func (h *logHost) subscribe(c host.Conn, at wal.LSN) *reading {
+func (h *logHost) subscribe(l *link, at wal.LSN) *reading {
 	s := &h.stable
 	if at > s.pos.End || at != 0 && at < firstLSN {
 		text := fmt.Sprintf("the log is durable from %v to %v, asked for %v: it has lost its end, or is another one", firstLSN, s.pos.End, at)
-		h.send(c, &message{kind: msgRefused, body: []byte(text)})
+		l.send(&message{kind: msgRefused, body: []byte(text)})
 		return nil
 	}
 	start := message{kind: msgStarted, at: at, durable: s.pos.End}
@@ -147,8 +135,8 @@ func (h *logHost) subscribe(c host.Conn, at wal.LSN) *reading {
 		start.at, start.prev, start.crc = s.pos.End, s.pos.Prev, s.pos.CRC
 		start.next, start.running = s.next, s.running
 	}
-	h.send(c, &start)
-	r := &reading{conn: c, sent: start.at, applied: start.at}
+	l.send(&start)
+	r := &reading{link: l, sent: start.at, applied: start.at}
 	h.readers = append(h.readers, r)
 	h.feed(r)
 	return r
@@ -160,7 +148,7 @@ func (h *logHost) feed(r *reading) {
 	end := h.stable.pos.End
 	for r.sent < end && uint64(r.sent-r.applied) < h.cfg.StreamWindow {
 		b := batch(h.at(r.sent)[:end-r.sent])
-		h.send(r.conn, &message{kind: msgRecords, at: r.sent, durable: end, body: b})
+		r.link.send(&message{kind: msgRecords, at: r.sent, durable: end, body: b})
 		r.sent += wal.LSN(len(b))
 	}
 }

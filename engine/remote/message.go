@@ -36,6 +36,8 @@ const (
 	msgGetSize                   // to pages: id, relation, durable (changed by), at
 	msgSize                      // from pages: id, relation, status, block, or a text
 	msgHold                      // to pages: at, the oldest LSN that will be asked for
+	msgPing                      // either way: are you there?
+	msgPong                      // yes
 	kinds
 )
 
@@ -88,6 +90,8 @@ var layouts = [kinds][]field{
 	msgGetSize:   {fID, fRel, fDurable, fAt},
 	msgSize:      {fID, fRel, fBlock, fStatus, fBody},
 	msgHold:      {fAt},
+	msgPing:      {},
+	msgPong:      {},
 }
 
 // message is any message; which fields count, layouts says. Body points into

@@ -19,19 +19,18 @@ var ErrOld = errors.New("the version is older than the page host keeps: begin a 
 type pageClient struct {
 	m       host.Machine
 	cfg     Config
-	conn    host.Conn // nil: none
+	link    *link // nil: none
 	dialing *host.Latch
 	calls   map[uint64]*call
 	free    []*call
 	lastID  uint64
 	hold    wal.LSN // promised; said again on a new connection
-	msg     message
 }
 
 // call is one request under way.
 type call struct {
 	cond   *host.Cond
-	conn   host.Conn
+	link   *link
 	want   kind
 	id     page.ID
 	p      *page.Page // where the page goes
@@ -64,14 +63,9 @@ func (c *pageClient) promise(at wal.LSN) {
 		return
 	}
 	c.hold = at
-	if c.conn != nil {
-		c.sendHold(c.conn)
+	if c.link != nil {
+		c.link.send(&message{kind: msgHold, at: c.hold})
 	}
-}
-
-func (c *pageClient) sendHold(conn host.Conn) {
-	c.m.Charge(host.WorkMessage, 1)
-	conn.Send(encode(nil, &message{kind: msgHold, at: c.hold}))
 }
 
 func (c *pageClient) take(want kind, id page.ID, p *page.Page) *call {
@@ -89,13 +83,12 @@ func (c *pageClient) take(want kind, id page.ID, p *page.Page) *call {
 // ask sends m, again if the connection breaks, until there is an answer.
 func (c *pageClient) ask(k *call, m *message) error {
 	for {
-		conn := c.connect()
+		l := c.connect()
 		c.lastID++
 		m.id = c.lastID
-		k.conn, k.done, k.broken = conn, false, false
+		k.link, k.done, k.broken = l, false, false
 		c.calls[m.id] = k
-		c.m.Charge(host.WorkMessage, 1)
-		conn.Send(encode(nil, m))
+		l.send(m)
 		for !k.done && !k.broken {
 			k.cond.Wait()
 		}
@@ -110,15 +103,15 @@ func (c *pageClient) ask(k *call, m *message) error {
 
 // connect gives the connection, a new one if there is none. It blocks until
 // the page host can be reached.
-func (c *pageClient) connect() host.Conn {
-	for c.conn == nil {
+func (c *pageClient) connect() *link {
+	for c.link == nil {
 		c.dialing.Lock()
-		if c.conn == nil {
+		if c.link == nil {
 			c.dial()
 		}
 		c.dialing.Unlock()
 	}
-	return c.conn
+	return c.link
 }
 
 func (c *pageClient) dial() {
@@ -127,31 +120,23 @@ func (c *pageClient) dial() {
 		c.m.Sleep(c.cfg.Retry)
 		return
 	}
-	c.conn = conn
-	conn.OnRecv(func(b []byte, err error) { c.receive(conn, b, err) })
+	l := &link{m: c.m, cfg: &c.cfg, conn: conn, asks: true}
+	l.take = func(m *message) error { return c.answered(l, m) }
+	l.lost = func() { c.lost(l) }
+	c.link = l
+	l.begin()
 	if c.hold != 0 {
-		c.sendHold(conn)
+		l.send(&message{kind: msgHold, at: c.hold})
 	}
 }
 
-// receive is a handler.
-func (c *pageClient) receive(conn host.Conn, b []byte, err error) {
-	if err == nil {
-		c.m.Charge(host.WorkMessage, 1)
-		if err = decode(b, &c.msg); err == nil {
-			err = c.answered(conn, &c.msg)
-		}
-		if err == nil {
-			return
-		}
-		c.m.Logf("remote: from the page host: %v; connection closed", err)
-		conn.Close()
-	}
-	if c.conn == conn {
-		c.conn = nil
+// lost is a handler: who waits asks again.
+func (c *pageClient) lost(l *link) {
+	if c.link == l {
+		c.link = nil
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.calls)) {
-		if k := c.calls[id]; k.conn == conn && !k.done {
+		if k := c.calls[id]; k.link == l && !k.done {
 			k.broken = true
 			k.cond.Signal()
 		}
@@ -160,9 +145,9 @@ func (c *pageClient) receive(conn host.Conn, b []byte, err error) {
 
 // answered is a handler. An answer must be to a request of this connection,
 // for the same page: slots are used again (Neon #12371).
-func (c *pageClient) answered(conn host.Conn, m *message) error {
+func (c *pageClient) answered(l *link, m *message) error {
 	k := c.calls[m.id]
-	if k == nil || k.conn != conn || k.want != m.kind || k.id.Rel != m.page.Rel || m.kind == msgPage && k.id != m.page {
+	if k == nil || k.link != l || k.want != m.kind || k.id.Rel != m.page.Rel || m.kind == msgPage && k.id != m.page {
 		return fmt.Errorf("answer %d of kind %d for %v, which nobody asked for", m.id, m.kind, m.page)
 	}
 	switch m.status {

@@ -22,13 +22,12 @@ type pageHost struct {
 	waiting []request
 	floor   wal.LSN // nothing older is kept
 	refs    []wal.PageRef
-	out     []byte
 	scratch page.Page
 }
 
 // pageUser is one connection: a writer's or a follower's.
 type pageUser struct {
-	conn host.Conn
+	link *link
 	hold wal.LSN // it asks for nothing older; 0: no promise
 }
 
@@ -116,25 +115,15 @@ func (h *pageHost) raise() {
 
 // accept is a handler.
 func (h *pageHost) accept(c host.Conn) {
-	u := &pageUser{conn: c}
+	u := &pageUser{}
+	u.link = &link{m: h.m, cfg: &h.cfg, conn: c}
+	u.link.take = func(m *message) error { return h.receive(u, m) }
+	u.link.lost = func() {
+		h.clients = slices.DeleteFunc(h.clients, func(x *pageUser) bool { return x == u })
+		h.waiting = slices.DeleteFunc(h.waiting, func(r request) bool { return r.user == u })
+	}
 	h.clients = append(h.clients, u)
-	var msg message
-	c.OnRecv(func(b []byte, err error) {
-		if err == nil {
-			h.m.Charge(host.WorkMessage, 1)
-			if err = decode(b, &msg); err == nil {
-				err = h.receive(u, &msg)
-			}
-			if err != nil {
-				h.m.Logf("remote: page host: from %s: %v; connection closed", h.m.NameOf(c.Peer()), err)
-				c.Close()
-			}
-		}
-		if err != nil {
-			h.clients = slices.DeleteFunc(h.clients, func(x *pageUser) bool { return x == u })
-			h.waiting = slices.DeleteFunc(h.waiting, func(r request) bool { return r.user == u })
-		}
-	})
+	u.link.begin()
 }
 
 // receive is a handler.
@@ -174,9 +163,7 @@ func (h *pageHost) answer(u *pageUser, m *message) {
 		out.kind = msgSize
 		out.page.Block = sizeAt(h.sizes[m.page.Rel], at)
 	}
-	h.m.Charge(host.WorkMessage, 1)
-	h.out = encode(h.out, &out)
-	u.conn.Send(h.out)
+	u.link.send(&out)
 }
 
 // page fills out with the version as of at.

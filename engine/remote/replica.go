@@ -18,7 +18,6 @@ import (
 // before lsn, and nothing else.
 type view struct {
 	lsn     wal.LSN
-	token   wal.LSN  // of the last commit in it; lsn if none was seen
 	running []uint32 // sorted: neither committed nor aborted as of lsn
 	next    uint32
 	users   int
@@ -51,7 +50,7 @@ func RunFollower(m host.Machine, cfg Config) {
 }
 
 func (r *replica) begin(lsn wal.LSN, running engine.Running) {
-	r.now = &view{lsn: lsn, token: lsn, running: running.XIDs, next: running.Next}
+	r.now = &view{lsn: lsn, running: running.XIDs, next: running.Next}
 	r.f.Hold(lsn, 0)
 }
 
@@ -69,19 +68,14 @@ func (r *replica) follow() error {
 				return err
 			}
 		}
-		v := &view{lsn: b.Durable, token: r.now.token, running: next.running, next: next.next}
-		for _, c := range b.Commits {
-			if !c.Aborted {
-				v.token = c.LSN
-			}
-		}
+		v := &view{lsn: b.Durable, running: next.running, next: next.next}
 		r.show(v)
 	}
 }
 
 // show makes v the present view.
 func (r *replica) show(v *view) {
-	if v.lsn < r.now.lsn || v.token < r.now.token {
+	if v.lsn < r.now.lsn {
 		invariant.Broken("R7", "the view goes from %v back to %v", r.now.lsn, v.lsn)
 	}
 	if r.now.users > 0 {
@@ -126,7 +120,7 @@ func (r *replica) Do(req *db.Request, resp *db.Response) {
 			return
 		}
 	}
-	resp.Commit(v.token)
+	resp.Commit(v.lsn)
 }
 
 // read adds the value of one key as of the view.

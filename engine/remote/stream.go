@@ -19,11 +19,10 @@ type stream struct {
 	chain   chain // at the end of what was delivered
 	begun   bool  // chain is valid; else it begins where the log host says
 	record  func(*wal.Record)
-	batch   func() // after the records of one message
-	conn    host.Conn
+	batch   func()     // after the records of one message
+	link    *link      // the present connection, nil: none
 	changed *host.Cond // begun, or the connection broke
 	failed  error
-	msg     message
 }
 
 // newStream makes a stream that begins at the log's start, or now. record and
@@ -45,15 +44,21 @@ func (s *stream) run() error {
 			s.m.Sleep(s.cfg.Retry)
 			continue
 		}
-		s.conn = c
-		c.OnRecv(func(b []byte, err error) { s.receive(c, b, err) })
+		l := &link{m: s.m, cfg: &s.cfg, conn: c, asks: true, take: s.take}
+		l.lost = func() {
+			if s.link == l {
+				s.link = nil
+				s.changed.Broadcast()
+			}
+		}
+		s.link = l
+		l.begin()
 		at := wal.LSN(0)
 		if s.begun {
 			at = s.chain.pos.End
 		}
-		s.m.Charge(host.WorkMessage, 1)
-		c.Send(encode(nil, &message{kind: msgSubscribe, at: at}))
-		for s.conn == c {
+		l.send(&message{kind: msgSubscribe, at: at})
+		for s.link == l {
 			s.changed.Wait()
 		}
 		s.m.Mark("remote.stream-broken")
@@ -61,28 +66,8 @@ func (s *stream) run() error {
 	return s.failed
 }
 
-// receive is a handler.
-func (s *stream) receive(c host.Conn, b []byte, err error) {
-	if s.conn != c {
-		return
-	}
-	if err == nil {
-		s.m.Charge(host.WorkMessage, 1)
-		if err = decode(b, &s.msg); err == nil {
-			err = s.take(c, &s.msg)
-		}
-		if err != nil {
-			s.m.Logf("remote: stream: %v", err)
-			c.Close()
-		}
-	}
-	if err != nil {
-		s.conn = nil
-		s.changed.Broadcast()
-	}
-}
-
-func (s *stream) take(c host.Conn, m *message) error {
+// take is a handler.
+func (s *stream) take(m *message) error {
 	switch m.kind {
 	case msgRefused:
 		s.failed = fmt.Errorf("%w: %s", errRefused, m.body)
@@ -97,12 +82,12 @@ func (s *stream) take(c host.Conn, m *message) error {
 		s.changed.Broadcast()
 		return nil
 	case msgRecords:
-		return s.records(c, m)
+		return s.records(m)
 	}
 	return fmt.Errorf("message of kind %d makes no sense here", m.kind)
 }
 
-func (s *stream) records(c host.Conn, m *message) error {
+func (s *stream) records(m *message) error {
 	at := s.chain.pos.End
 	if end := m.at + wal.LSN(len(m.body)); !s.begun || m.at != at || end > m.durable {
 		return fmt.Errorf("records from %v to %v, durable to %v; want them to follow %v", m.at, end, m.durable, at)
@@ -112,6 +97,6 @@ func (s *stream) records(c host.Conn, m *message) error {
 		return err
 	}
 	s.batch()
-	c.Send(encode(nil, &message{kind: msgApplied, at: s.chain.pos.End}))
+	s.link.send(&message{kind: msgApplied, at: s.chain.pos.End})
 	return nil
 }

@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	dbPort host.Port = 5
-	rows             = 24
+	dbPort  host.Port = 5
+	rows              = 24
+	perPage           = 2
 )
 
 // machines, each with one process of the same name. The writer has a spare: a
@@ -30,8 +31,8 @@ const (
 var machines = []string{"writer", "spare", "log", "pages", "follower", "client"}
 
 // fixture is a world with all four processes and some clients. Client i owns
-// keys 2i and 2i+1, which it writes together: always the same number, one more
-// each time.
+// keys i and rows/2+i, on different pages, which it writes together: always the
+// same number, one more each time.
 type fixture struct {
 	tb      testing.TB
 	w       *sim.World
@@ -49,31 +50,37 @@ type fixture struct {
 
 // owner is what is known of one client's pair of keys.
 type owner struct {
-	tried uint64
-	acked uint64
-	token wal.LSN // of acked
-	seen  uint64  // by a read of the writer
+	tried  uint64
+	acked  uint64
+	token  wal.LSN // of acked
+	viewed uint64  // by a view: later views show at least that
+	seen   uint64  // by any read: what was read is durable and never goes away
 }
 
 func newFixture(tb testing.TB, seed uint64, cfg remote.Config, frames, clients int) *fixture {
 	tb.Helper()
-	geo, err := heap.NewGeometry(rows, 4, 200)
+	geo, err := heap.NewGeometry(rows, perPage, 200)
 	require.NoError(tb, err)
 	cfg.Geometry, cfg.Rel, cfg.DBPort = geo, compute.DefaultRel, dbPort
 	f := &fixture{tb: tb, cfg: cfg, frames: frames, clients: clients, owners: make([]*owner, clients)}
 	for i := range f.owners {
 		f.owners[i] = &owner{}
 	}
-	sc := sim.Config{Seed: seed, MaxEvents: 5_000_000}
+	// What is cut is noticed soon, so that runs are short.
+	sc := sim.Config{Seed: seed, MaxEvents: 5_000_000, Net: sim.Net{Retransmit: time.Millisecond, BreakAfter: 10 * time.Millisecond}}
+	disk := simdisk.Config{}
+	if seed%2 == 0 {
+		disk.Profile, _ = simdisk.ProfileByName("gp3") // slow syncs: power-off hits them
+	}
 	boots := map[string]func(host.Machine){
 		"writer": f.writer, "spare": f.writer, "client": f.load,
 		"log":      func(m host.Machine) { remote.RunLog(m, f.cfg) },
 		"pages":    func(m host.Machine) { remote.RunPages(m, f.cfg) },
 		"follower": func(m host.Machine) { remote.RunFollower(m, f.cfg) },
 	}
-	for i, name := range machines {
-		sc.Machines = append(sc.Machines, sim.Machine{Name: name, Zone: string(rune('a' + i%3)),
-			Disks: []sim.Disk{{Name: "log", Config: simdisk.Config{}}}})
+	for _, name := range machines {
+		sc.Machines = append(sc.Machines, sim.Machine{Name: name, Zone: "a",
+			Disks: []sim.Disk{{Name: "log", Config: disk}}})
 		sc.Hosts = append(sc.Hosts, sim.Host{Name: name, Machine: name, Boot: boots[name]})
 	}
 	sc.Log = func(at time.Duration, process, line string) {
@@ -98,7 +105,7 @@ func (f *fixture) boot() {
 
 // writer is the boot function of both writers.
 func (f *fixture) writer(m host.Machine) {
-	e, err := compute.New(m, compute.Config{Rows: rows, RowsPerPage: 4, ValueBytes: 200,
+	e, err := compute.New(m, compute.Config{Rows: rows, RowsPerPage: perPage, ValueBytes: 200,
 		Pool: buffer.Config{Frames: f.frames}, XIDBatch: 8, StatusCache: 2})
 	if err == nil {
 		err = e.Open(remote.NewWriter(m, f.cfg))
@@ -146,7 +153,7 @@ func read(b []byte) uint64 {
 // dial tries both writers.
 func dial(m host.Machine, n int, servers ...string) *db.Client {
 	for ; ; n++ {
-		c, err := db.Dial(m, servers[n%len(servers)], dbPort, 200*time.Millisecond)
+		c, err := db.Dial(m, servers[n%len(servers)], dbPort, 15*time.Millisecond)
 		if err == nil {
 			return c
 		}
@@ -154,11 +161,13 @@ func dial(m host.Machine, n int, servers ...string) *db.Client {
 	}
 }
 
+func pair(i int) []int64 { return []int64{int64(i), int64(rows/2 + i)} }
+
 // own writes and reads client i's pair for ever.
 func (f *fixture) own(m host.Machine, i int) {
 	o := f.owners[i]
 	r := m.Rand("test.own", uint64(i))
-	keys := []int64{int64(2 * i), int64(2*i + 1)}
+	keys := pair(i)
 	for n := 0; ; n++ {
 		c := dial(m, n, "writer", "spare")
 		for c.Broken() == nil {
@@ -187,15 +196,16 @@ func (f *fixture) write(c *db.Client, o *owner, keys []int64, rollback bool) {
 
 // check reads the pair from the writer. Requests of one owner do not overlap.
 func (f *fixture) check(c *db.Client, o *owner, keys []int64) {
+	seen := o.seen
 	v, _, err := c.MultiGet(keys)
 	if err != nil {
 		return
 	}
 	a, b := read(v.At(0)), read(v.At(1))
-	if a != b || a < o.acked || a < o.seen || a > o.tried {
-		panic(fmt.Sprintf("keys %v hold %d and %d; acknowledged %d, seen %d, tried %d", keys, a, b, o.acked, o.seen, o.tried))
+	if a != b || a < o.acked || a < seen || a > o.tried {
+		panic(fmt.Sprintf("keys %v hold %d and %d; acknowledged %d, seen %d, tried %d", keys, a, b, o.acked, seen, o.tried))
 	}
-	o.seen = a
+	o.seen = max(o.seen, a)
 }
 
 // view reads all pairs from the follower for ever.
@@ -203,15 +213,18 @@ func (f *fixture) view(m host.Machine, i int) {
 	r := m.Rand("test.view", uint64(i))
 	var keys []int64
 	for j := range f.owners {
-		keys = append(keys, int64(2*j), int64(2*j+1))
+		keys = append(keys, pair(j)...)
 	}
 	for n := 0; ; n++ {
 		c := dial(m, n, "follower")
-		last := make([]uint64, len(f.owners)) // monotone within a session
 		for c.Broken() == nil {
 			token, acked := f.owners[i].token, f.owners[i].acked
 			if r.Chance(1, 2) {
 				token, acked = 0, 0
+			}
+			var seen []uint64
+			for _, o := range f.owners {
+				seen = append(seen, o.viewed)
 			}
 			v, _, err := c.View(keys, token)
 			switch refused := (*db.Refused)(nil); {
@@ -220,21 +233,21 @@ func (f *fixture) view(m host.Machine, i int) {
 			case err != nil:
 			default:
 				f.views++
-				f.checkView(v, last, i, acked)
+				f.checkView(v, seen, i, acked)
 			}
 			m.Sleep(time.Duration(r.N(uint64(time.Millisecond))))
 		}
 	}
 }
 
-func (f *fixture) checkView(v *db.Values, last []uint64, i int, acked uint64) {
+func (f *fixture) checkView(v *db.Values, seen []uint64, i int, acked uint64) {
 	for j, o := range f.owners {
 		a, b := read(v.At(2*j)), read(v.At(2*j+1))
-		if a != b || a > o.tried || a < last[j] || j == i && a < acked {
-			panic(fmt.Sprintf("view of pair %d: %d and %d; tried %d, seen in this session %d; token of %d for pair %d",
-				j, a, b, o.tried, last[j], acked, i))
+		if a != b || a > o.tried || a < seen[j] || j == i && a < acked {
+			panic(fmt.Sprintf("view of pair %d: %d and %d; tried %d, seen before %d; token of %d for pair %d",
+				j, a, b, o.tried, seen[j], acked, i))
 		}
-		last[j] = a
+		o.seen, o.viewed = max(o.seen, a), max(o.viewed, a)
 	}
 }
 

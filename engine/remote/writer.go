@@ -24,16 +24,14 @@ type Writer struct {
 
 	// The log that is not acknowledged, see logclient.go.
 	epoch   uint64
-	kept    []byte  // from the durable point on
-	sent    wal.LSN // how far it was sent on this connection
-	conn    host.Conn
-	ready   bool       // the log host has answered on this connection
+	kept    []byte     // from the durable point on
+	sent    wal.LSN    // how far it was sent on this connection
+	link    *link      // the connection, nil: none
+	ready   bool       // the log host has answered on it
 	unsent  *host.Cond // there is something to send, or the connection broke
 	replied *host.Cond // the log host has answered, or the connection broke
 	reply   message
-	msg     message
 	durable *lsnwait.Point
-	out     []byte
 }
 
 var _ engine.Storage = (*Writer)(nil)
@@ -66,7 +64,8 @@ func (w *Writer) Open() (engine.State, error) {
 	w.pos = wal.Position{End: o.at, Prev: o.prev, CRC: o.crc}
 	w.sent = o.at
 	w.durable.Advance(o.at)
-	w.ready = w.conn != nil
+	w.ready = w.link != nil
+	w.m.Mark("remote.took-over")
 	w.m.Go("log sender", w.runSender)
 
 	var m wal.MTR

@@ -44,7 +44,8 @@
 //	    without a panic. Broken invariants of the engine, other panics, hangs
 //	    and exhausted memory are counted, but apart: they show that the engine
 //	    looks after itself, not that a checker does.
-//	Z5  The plan that caught a bug is green with the bug off.
+//	Z5  The plan that caught a bug is green with the bug off. Otherwise it
+//	    proves nothing, and the search goes on.
 //
 // # Not promised
 //

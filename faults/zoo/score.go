@@ -20,6 +20,8 @@ const (
 	Panic  Kind = "panic"     // anything else panicked
 	Hang   Kind = "hang"      // too many events, or too much real time
 	Memory Kind = "memory"    // too much memory
+	// Tainted: caught, but the same plan is not green with the bug off.
+	Tainted Kind = "tainted"
 )
 
 // Sighting is what became of one seed.
@@ -38,7 +40,7 @@ type Trial struct {
 	Seeds   uint64   // looked at, the one that caught it included
 	Found   Sighting // the one that caught it; Green: it escaped
 	Apart   map[Kind]int
-	Control string // not empty: Found is not green with the bug off (rule Z5)
+	Control string // the last plan that was tainted, and why
 }
 
 // Escaped reports that the budget was spent.
@@ -140,7 +142,7 @@ func (s Score) CaughtBy() string {
 func (s Score) Apart() string {
 	count := map[Kind]int{}
 	var names []string
-	for _, k := range []Kind{Assert, Panic, Hang, Memory, Other, Unsure} {
+	for _, k := range []Kind{Assert, Panic, Hang, Memory, Other, Unsure, Tainted} {
 		for _, t := range s.Trials {
 			count[k] += t.Apart[k]
 		}

@@ -110,7 +110,8 @@ func (q Quantiles) Valid() bool {
 		return q[i].PPM < q[j].PPM || q[i].PPM == q[j].PPM && q[i].Value < q[j].Value
 	})
 	for i := 1; i < len(q); i++ {
-		sorted = sorted && q[i].Value-q[i-1].Value < 1<<31
+		// Unsigned, so that a fall and a rise beyond 2^63 are too steep as well.
+		sorted = sorted && uint64(q[i].Value-q[i-1].Value) < 1<<31
 	}
 	return sorted && q[0].PPM == 0 && q[len(q)-1].PPM == 1_000_000
 }
