@@ -78,9 +78,9 @@ func deploymentConfig(seed uint64, dir string, w sim.Config) (oshost.Config, err
 	for _, m := range w.Machines {
 		machines[m.Name] = m
 	}
-	taken := map[string]bool{}
+	ip, taken := loopback(), map[string]bool{}
 	for _, h := range w.Hosts {
-		addr, err := freeAddress(taken)
+		addr, err := freePort(ip, taken)
 		if err != nil {
 			return cfg, err
 		}
@@ -95,13 +95,25 @@ func deploymentConfig(seed uint64, dir string, w sim.Config) (oshost.Config, err
 	return cfg, cfg.Validate()
 }
 
-// freeAddress finds a port below the range from which systems take ports for
-// dialling (32,768 up on Linux, 49,152 up elsewhere), so that no dial takes it
-// while its process is down.
-func freeAddress(taken map[string]bool) (string, error) {
+// loopback is an address of this machine that hardly anybody else uses: on
+// Linux all of 127.0.0.0/8 is loopback. So the port of a process that is down
+// is not taken by another deployment meanwhile. Elsewhere it is 127.0.0.1.
+func loopback() string {
+	addr := fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+	l, err := net.Listen("tcp", addr+":0")
+	if err != nil {
+		return "127.0.0.1"
+	}
+	_ = l.Close()
+	return addr
+}
+
+// freePort finds a free address below the range of ports that systems take
+// for dialling (32,768 up on Linux, 49,152 up elsewhere).
+func freePort(ip string, taken map[string]bool) (string, error) {
 	var last error
 	for range 1000 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		addr := fmt.Sprintf("%s:%d", ip, 10_000+rand.IntN(20_000))
 		if taken[addr] {
 			continue
 		}
@@ -113,7 +125,7 @@ func freeAddress(taken map[string]bool) (string, error) {
 		taken[addr] = true
 		return addr, l.Close()
 	}
-	return "", fmt.Errorf("no free port on loopback in 1,000 attempts: %w", last)
+	return "", fmt.Errorf("no free port at %s in 1,000 attempts: %w", ip, last)
 }
 
 // start starts a process, unless it runs.
@@ -138,7 +150,7 @@ func (d *deployment) start(name string) error {
 	}
 	p := &process{cmd: cmd, stdin: stdin, done: make(chan struct{})}
 	d.procs[name] = p
-	d.logf("%s started", name)
+	d.logf("%s started as process %d", name, cmd.Process.Pid)
 	go func() {
 		_ = cmd.Wait() // the exit code says it all
 		p.code = cmd.ProcessState.ExitCode()

@@ -167,6 +167,8 @@ func (d *deployment) ended(name string, code int) {
 	switch {
 	case code == 0 && !slices.Contains(d.servers, name):
 		d.finish[name] = true
+	case code == exitedCode && d.zero == 0:
+		d.fail(fmt.Errorf("process %s refuses to go on before any fault: see its log", name))
 	case code == exitedCode:
 		d.ends[name]++
 		if d.ends[name] > maxEnds {

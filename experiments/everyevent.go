@@ -49,13 +49,16 @@ func crashAfter(event uint64, machine string) faults.Step {
 }
 
 // window finds the events of the first recovery after the planned crash: from
-// the boot that follows it to the boot's opening.
+// the boot that follows it to the writer's opening, or for some events where
+// the writer is not what booted.
 type window struct {
 	machine  string
 	crashed  bool
 	from, to uint64
-	opened   uint64 // key of the mark of an opening
 }
+
+// partEvents is how long a recovery is taken to last that no mark ends.
+const partEvents = 60
 
 func (r *window) see(w *sim.World, e *trace.Event) {
 	switch {
@@ -65,6 +68,8 @@ func (r *window) see(w *sim.World, e *trace.Event) {
 	case e.Kind == trace.Boot && r.crashed && r.from == 0 && w.MachineOf(w.ProcessOf(e.Who)) == r.machine:
 		r.from = e.N
 	case e.Kind == trace.Mark && r.from > 0 && e.Data == sim.MarkKey(openedMark):
+		r.to = e.N
+	case r.from > 0 && e.N == r.from+partEvents && r.machine != writerName+"-m":
 		r.to = e.N
 	}
 }

@@ -23,7 +23,7 @@ type Measured struct {
 	tail      []told                 // the last events that tell a story
 	names     []string               // of processes
 	machines  []string
-	stateful  []bool // by process: its machine has disks
+	server    []bool // by process: what clients do with themselves is no part of a story
 }
 
 // told is an event of a story.
@@ -58,7 +58,7 @@ func Measure(p faults.Plan, opt Options) (*Measured, error) {
 	return m, nil
 }
 
-// saw keeps what happens to machines with disks and to their processes.
+// saw keeps what happens to servers and to machines with disks.
 func (m *Measured) saw(w *sim.World, e *trace.Event) {
 	switch e.Kind {
 	case trace.Kill:
@@ -72,7 +72,7 @@ func (m *Measured) saw(w *sim.World, e *trace.Event) {
 	if m.names == nil {
 		m.look(w)
 	}
-	if e.Who > 0 && !m.stateful[e.Who-1] || e.Kind == trace.PowerOff && len(w.Disks(m.machines[e.A])) == 0 {
+	if e.Who > 0 && !m.server[e.Who-1] || e.Kind == trace.PowerOff && len(w.Disks(m.machines[e.A])) == 0 {
 		return
 	}
 	now := told{Event: *e}
@@ -97,8 +97,14 @@ func (m *Measured) saw(w *sim.World, e *trace.Event) {
 func (m *Measured) look(w *sim.World) {
 	m.names, m.machines = w.Processes(), w.Machines()
 	for _, p := range m.names {
-		m.stateful = append(m.stateful, len(w.Disks(w.MachineOf(p))) > 0)
+		m.server = append(m.server, p != auditName && !isClient(p))
 	}
+}
+
+// isClient reports whether a process is a client of a workload: c1, c2, ...
+func isClient(process string) bool {
+	n, ok := strings.CutPrefix(process, "c")
+	return ok && n != "" && strings.Trim(n, "0123456789") == ""
 }
 
 // counters are the names under which the world counts what a kind of fault

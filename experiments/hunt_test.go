@@ -59,7 +59,7 @@ func TestHuntGroupsFailures(t *testing.T) {
 	}
 	require.LessOrEqual(t, failed, 12, "a seed is in one group")
 	require.Contains(t, totals.Struck, faults.KindLostSync)
-	require.Equal(t, []faults.Kind{faults.KindKill}, totals.NeverStruck())
+	require.Contains(t, totals.NeverStruck(), faults.KindKill)
 }
 
 func TestHuntEndsEarly(t *testing.T) {

@@ -247,14 +247,27 @@ func (x *run) progress(why sim.Why) checkers.Verdict {
 	v := checkers.Progress(&x.rec.hist, checkers.Expectation{
 		From: x.quietAt, Bound: quietTail, End: x.w.Now(), Workers: workers,
 	})
+	if !v.Green() {
+		v.Details = append(v.Details, x.exits()...)
+	}
 	if v.Green() && !x.audited {
 		v.Result = checkers.Broken
 		v.What = fmt.Sprintf("the keys could not be read within %v of the last recovery: %v", auditBound, why)
-		for _, e := range x.rec.hist.Exits {
-			v.Details = append(v.Details, fmt.Sprintf("%s boot %d ended at event %d: %s", e.Host, e.Boot, e.Event, e.Reason))
-		}
+		v.Details = x.exits()
 	}
 	return v
+}
+
+// exits are the reasons for which processes ended by themselves, each once.
+func (x *run) exits() (lines []string) {
+	seen := map[string]bool{}
+	for _, e := range x.rec.hist.Exits {
+		if !seen[e.Reason] && len(lines) < 4 {
+			seen[e.Reason] = true
+			lines = append(lines, fmt.Sprintf("%s ended its boot %d at event %d: %s", e.Host, e.Boot, e.Event, e.Reason))
+		}
+	}
+	return lines
 }
 
 // struck gathers what faults really did.

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"tornpage/engine/host/coop"
 	"tornpage/sim/draw"
 	"tornpage/sim/sched"
@@ -11,6 +13,7 @@ import (
 // and whoever has had a quantum makes room. Which of the waiting runs next is
 // drawn.
 type cores struct {
+	total  int
 	free   int
 	jobs   slab[job]
 	queue  []uint32 // jobs that wait
@@ -24,6 +27,9 @@ type job struct {
 	left  int64
 	epoch uint32
 }
+
+// void reports work that nobody waits for any more: its process has died.
+func (j *job) void() bool { return j.task != nil && j.task.Gen() != j.gen }
 
 // Compute implements coop.Driver: t has parked until its debt is served.
 func (m *incarnation) Compute(t *coop.Task, gen uint32, debt int64) {
@@ -61,10 +67,12 @@ func (m *incarnation) stay(t *coop.Task) bool {
 	if w.q.Now() != w.now || w.busy(m) {
 		return false
 	}
-	n := w.q.Ready()
-	if i := int(w.choice.N(uint64(n + 1))); i < n {
-		w.forced = i + 1
-		return false
+	// A lone task costs no draw, as in the loop.
+	if n := w.q.Ready(); n > 0 {
+		if i := int(w.choice.N(uint64(n + 1))); i < n {
+			w.forced = i + 1
+			return false
+		}
 	}
 	w.log.Add(w.now, trace.TaskRun, 0, uint64(t.ID()), 0, 0)
 	return true
@@ -98,8 +106,12 @@ func (w *World) coreDone(it sched.Item) {
 	m := w.machines[it.Ref]
 	c := &m.cpu
 	j := c.jobs.at(it.Gen)
+	if j.epoch != m.epoch {
+		c.jobs.free(it.Gen) // the power-off has freed its core
+		return
+	}
 	j.left -= min(j.left, int64(w.cfg.Quantum))
-	over := j.left == 0 || j.epoch != m.epoch
+	over := j.left == 0 || j.void()
 	if !over && len(c.queue) == 0 {
 		w.slice(m, it.Gen)
 		return
@@ -111,7 +123,7 @@ func (w *World) coreDone(it sched.Item) {
 		c.queue = append(c.queue, it.Gen)
 	}
 	w.next(m)
-	if over && done.task != nil && done.epoch == m.epoch {
+	if over && done.task != nil {
 		w.do(sched.Item{At: w.now, Kind: evWake, Ref: done.task.Index(), Gen: done.gen})
 	}
 }
@@ -119,6 +131,12 @@ func (w *World) coreDone(it sched.Item) {
 // next gives the core that has become free to one of the waiting.
 func (w *World) next(m *machine) {
 	c := &m.cpu
+	for i := len(c.queue) - 1; i >= 0; i-- {
+		if c.jobs.at(c.queue[i]).void() {
+			c.jobs.free(c.queue[i])
+			c.queue = slices.Delete(c.queue, i, i+1)
+		}
+	}
 	n := len(c.queue)
 	if n == 0 {
 		c.free++

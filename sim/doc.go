@@ -20,8 +20,8 @@
 //	W4  No float decides anything.
 //	W5  Draws are keyed: the network's by sender and receiver, a disk's by
 //	    sector and version, a process's by site; adding one moves no other.
-//	W6  A process that is dead changes nothing, whatever was in flight from it
-//	    before.
+//	W6  A process that is dead changes nothing more. What it had sent still
+//	    arrives; what it was writing stays at risk.
 //	W7  A panic in a task ends the run with the task, process, virtual time,
 //	    event number and the task's own stack.
 //
@@ -33,6 +33,6 @@
 //   - Memory pressure, CPU caches, or any cost that nobody charges.
 //   - A way back: to look at an earlier moment, run again up to it.
 //
-// Reading route: config.go, world.go (the loop), process.go (host.Machine),
+// Reading route: config.go, world.go, loop.go, process.go (host.Machine),
 // crash.go, cores.go, net.go, conn.go, disk.go, faults.go.
 package sim

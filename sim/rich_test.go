@@ -134,7 +134,9 @@ func richFiles(m host.Machine, r *host.Rand) {
 // richFaults schedules what goes wrong.
 func richFaults(l *lab) {
 	at := func(ms int, f func()) { l.At(time.Duration(ms)*time.Millisecond, f) }
-	at(5, func() { l.SetLink("a", "b", false, false, sim.LinkFaults{Drop: 100_000, Dup: 100_000, Reorder: 200_000}) })
+	at(5, func() {
+		l.SetLink("a", "b", false, false, sim.LinkFaults{Drop: 100_000, Dup: 100_000, Reorder: 200_000})
+	})
 	at(8, func() { l.SetLink("x", "y", true, true, sim.LinkFaults{Corrupt: 200_000, Delay: 200_000}) })
 	at(10, func() { l.Kill("b") })
 	at(11, func() { l.Boot("b") })

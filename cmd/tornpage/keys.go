@@ -10,7 +10,7 @@ var known = map[string]setting{
 	"ops":     {"300", "operations in all, before faults end"},
 	"keys":    {"12", "rows of the table"},
 	"group":   {"3", "consecutive keys read and written together"},
-	"think":   {"12ms", "longest pause of a client between operations"},
+	"think":   {"24ms", "longest pause of a client between operations"},
 	"writes":  {"50", "percent of operations that write"},
 	"horizon": {"1s", "when faults end, if the plan says nothing"},
 	"timeout": {"150ms", "how long a client waits for an answer"},
@@ -35,6 +35,12 @@ var known = map[string]setting{
 	"checksums":          {"on", "checksums of pages"},
 	"redo.pages":         {"16", "pages that recovery keeps in memory"},
 	"trust-cache":        {"off", "go on after a failed sync"},
+
+	// Storage remote.
+	"remote.unacknowledged": {"64KiB", "log that may wait for an acknowledgement"},
+	"remote.window":         {"64KiB", "log on its way to one reader of the stream"},
+	"remote.history":        {"64KiB", "log for which old pages can be read"},
+	"remote.retry":          {"2ms", "pause before a connection is dialled again"},
 
 	// The disks.
 	"disk.sector":  {"512", "bytes that a disk writes whole"},

@@ -15,7 +15,12 @@ func planCheck(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE...",
 		Short: "Say whether plans can run, and whether they stay within the scenario's budget",
-		Args:  cobra.MinimumNArgs(1),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usage(errors.New("plan check: want plan files"), "try: tornpage plan check failures/*.plan")
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			var found []checkJSON
 			bad := 0

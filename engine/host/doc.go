@@ -29,10 +29,9 @@
 //	    and returns at once (look again).
 //	H6  A handler (Handle, Listen, OnRecv, After) runs between tasks, must not
 //	    block, and may send, signal, start tasks and charge.
-//	H7  Messages are copied when sent. A message is never changed on the way
-//	    without the change being detectable by a checksum of the sender's own:
-//	    a link may flip bits of datagrams, connections are checked below the
-//	    seam and break instead.
+//	H7  Messages are copied when sent. A link may flip bits of a datagram, so
+//	    datagrams carry checksums of their sender's own. A connection is
+//	    checked below the seam: what it delivers is what was sent, or it breaks.
 //	H8  Rand draws depend on (seed, process, boot, site, entity, count) alone.
 //
 // Two rules bind the engine; a breach panics:

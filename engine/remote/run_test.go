@@ -100,13 +100,18 @@ func chaos(t *testing.T, seed uint64) *fixture {
 	return f
 }
 
-// heal ends every fault and boots what is down; of the two writers one.
-func (f *fixture) heal() {
+// cuts ends all cuts.
+func (f *fixture) cuts() {
 	for _, a := range machines {
 		for _, b := range machines {
 			f.w.SetLink(a, b, false, false, sim.LinkFaults{})
 		}
 	}
+}
+
+// heal ends every fault and boots what is down; of the two writers one.
+func (f *fixture) heal() {
+	f.cuts()
 	for _, name := range machines {
 		f.w.PowerOn(name)
 	}

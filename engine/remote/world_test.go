@@ -20,10 +20,11 @@ import (
 	"tornpage/sim/simdisk"
 )
 
+const dbPort host.Port = 5
+
 const (
-	dbPort  host.Port = 5
-	rows              = 24
-	perPage           = 2
+	rows    = 24
+	perPage = 2
 )
 
 // machines, each with one process of the same name. The writer has a spare: a
@@ -34,18 +35,19 @@ var machines = []string{"writer", "spare", "log", "pages", "follower", "client"}
 // keys i and rows/2+i, on different pages, which it writes together: always the
 // same number, one more each time.
 type fixture struct {
-	tb      testing.TB
-	w       *sim.World
-	cfg     remote.Config
-	frames  int
-	clients int
-	owners  []*owner
-	epochs  []uint64
-	exits   []error
-	views   int
-	behind  int
-	engine  *compute.Engine
-	client  func(m host.Machine) // instead of clients that run for ever
+	tb       testing.TB
+	w        *sim.World
+	cfg      remote.Config
+	frames   int
+	statuses int // at hand in the writer
+	clients  int
+	owners   []*owner
+	epochs   []uint64
+	exits    []error
+	views    int
+	behind   int
+	engine   *compute.Engine
+	client   func(m host.Machine) // instead of clients that run for ever
 }
 
 // owner is what is known of one client's pair of keys.
@@ -62,7 +64,7 @@ func newFixture(tb testing.TB, seed uint64, cfg remote.Config, frames, clients i
 	geo, err := heap.NewGeometry(rows, perPage, 200)
 	require.NoError(tb, err)
 	cfg.Geometry, cfg.Rel, cfg.DBPort = geo, compute.DefaultRel, dbPort
-	f := &fixture{tb: tb, cfg: cfg, frames: frames, clients: clients, owners: make([]*owner, clients)}
+	f := &fixture{tb: tb, cfg: cfg, frames: frames, statuses: 2, clients: clients, owners: make([]*owner, clients)}
 	for i := range f.owners {
 		f.owners[i] = &owner{}
 	}
@@ -106,7 +108,7 @@ func (f *fixture) boot() {
 // writer is the boot function of both writers.
 func (f *fixture) writer(m host.Machine) {
 	e, err := compute.New(m, compute.Config{Rows: rows, RowsPerPage: perPage, ValueBytes: 200,
-		Pool: buffer.Config{Frames: f.frames}, XIDBatch: 8, StatusCache: 2})
+		Pool: buffer.Config{Frames: f.frames}, XIDBatch: 8, StatusCache: f.statuses})
 	if err == nil {
 		err = e.Open(remote.NewWriter(m, f.cfg))
 	}

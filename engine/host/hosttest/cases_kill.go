@@ -114,7 +114,7 @@ func parkAll(m host.Machine, conn host.Conn, doors []func()) {
 				defer door()
 				defer func() {
 					if i%2 == 0 {
-						_ = recover() // engine code must not; it must not help either
+						_ = recover() //tornvet:recover engine code must not, and it must not help a task that does
 						door()
 					}
 				}()
