@@ -70,7 +70,7 @@ func (d *Deployed) String() string {
 	}
 	fmt.Fprintf(&b, "--- processes\n%s\n", strings.Join(d.Log, "\n"))
 	for _, name := range slices.Sorted(maps.Keys(d.Tails)) {
-		fmt.Fprintf(&b, "--- log of %s\n%s\n", name, d.Tails[name])
+		fmt.Fprintf(&b, "--- log of %s\n%s", name, d.Tails[name])
 	}
 	fmt.Fprintf(&b, "--- history\n%s--- plan\n%s", tail(d.History.String()), faults.Print(d.Plan))
 	return b.String()
@@ -113,7 +113,10 @@ func Deploy(ctx context.Context, p faults.Plan, opt DeployOptions) (*Deployed, e
 	if err != nil {
 		return nil, err
 	}
-	runErr := d.phases(ctx)
+	runErr := d.load(ctx)
+	if runErr == nil {
+		runErr = d.final(ctx)
+	}
 	d.stopAll()
 	if ctx.Err() != nil {
 		return nil, errors.Join(ctx.Err(), d.clean())

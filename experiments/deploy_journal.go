@@ -117,7 +117,7 @@ func (j *journal) survived(end wal.LSN) {
 
 func (j *journal) broken(v checkers.Verdict) {
 	if j != nil {
-		j.line("broken %s %q", v.Check, v.What+strings.Join(v.Details, "\n"))
+		j.line("broken %s %q", v.Check, strings.Join(append([]string{v.What}, v.Details...), "\n"))
 	}
 }
 

@@ -50,13 +50,14 @@ const (
 	deployTick  = 2 * time.Millisecond  // how often the parent looks
 	revivePause = 50 * time.Millisecond // between two boots of what is down, as in a simulated run
 	maxEnds     = 20                    // ends of its own after which a process is given up
+	lastExits   = 3                     // how many reasons of such ends explain a failure
 )
 
 // errBound says that a phase took longer than the bound.
 var errBound = errors.New("the bound was reached")
 
-// phases runs the deployment; nil: it came to its end.
-func (d *deployment) phases(ctx context.Context) error {
+// load runs clients and faults until every client is done.
+func (d *deployment) load(ctx context.Context) error {
 	d.finish = map[string]bool{}
 	if err := d.bootAll(); err != nil {
 		return err
@@ -82,9 +83,11 @@ func (d *deployment) phases(ctx context.Context) error {
 	d.board.words[boardQuiet].Store(1)
 	err = d.until(ctx, "the end of all clients", d.clientsDone)
 	d.loaded = d.board.now()
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// final kills every server, boots it, and has all keys read.
+func (d *deployment) final(ctx context.Context) error {
 	d.kill(d.servers...)
 	if err := d.start(auditName); err != nil {
 		return err
@@ -257,7 +260,7 @@ func (d *deployment) result(runErr error) (*Deployed, error) {
 	if !r.Green() {
 		r.Tails = map[string]string{}
 		for _, h := range d.world.Hosts {
-			if text, err := os.ReadFile(d.logPath(h.Name)); err == nil {
+			if text, err := os.ReadFile(d.logPath(h.Name)); err == nil && len(text) > 0 {
 				r.Tails[h.Name] = tail(string(text))
 			}
 		}
@@ -270,7 +273,7 @@ func (d *deployment) result(runErr error) (*Deployed, error) {
 func (d *deployment) progress(h *checkers.History, runErr error) checkers.Verdict {
 	if runErr != nil {
 		v := checkers.Verdict{Check: "progress", Result: checkers.Broken, What: runErr.Error()}
-		for _, e := range h.Exits {
+		for _, e := range h.Exits[max(0, len(h.Exits)-lastExits):] {
 			v.Details = append(v.Details, fmt.Sprintf("%s boot %d ended at event %d: %s", e.Host, e.Boot, e.Event, e.Reason))
 		}
 		return v

@@ -3,6 +3,7 @@ package experiments
 import (
 	"cmp"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -36,16 +37,24 @@ type told struct {
 // tailLength is how many telling events are kept, far above what is shown.
 const tailLength = 64
 
-// Measure is Run, with a look at every event.
-func Measure(p faults.Plan, opt Options) (*Measured, error) {
-	m := &Measured{}
+// Measure is Run, with a look at every event. A panic outside of every process,
+// in the world itself or in a scenario, is a failure of the run like others.
+func Measure(p faults.Plan, opt Options) (m *Measured, err error) {
+	m = &Measured{}
 	also := opt.Trace
+	var world *sim.World
 	opt.Trace = func(w *sim.World, e *trace.Event) {
+		world = w
 		m.saw(w, e)
 		if also != nil {
 			also(w, e)
 		}
 	}
+	defer func() {
+		if v := recover(); v != nil {
+			m.Result = fell(p, world, v)
+		}
+	}()
 	r, err := Run(p, opt)
 	if err != nil {
 		return nil, err
@@ -56,6 +65,17 @@ func Measure(p faults.Plan, opt Options) (*Measured, error) {
 	}
 	m.Kinds = kindsStruck(r)
 	return m, nil
+}
+
+// fell is the result of a run whose world panicked.
+func fell(p faults.Plan, w *sim.World, value any) *Result {
+	f := &sim.Failure{Process: "the world", Task: "events", Value: value, Stack: string(debug.Stack())}
+	r := &Result{Plan: p, Why: sim.Failed, Failure: f, History: &checkers.History{}}
+	if w != nil {
+		f.At, f.Event = w.Now(), w.Event()
+		r.Hash, r.Events, r.Virtual, r.Marks = w.Hash(), w.Event(), w.Now(), w.Marks()
+	}
+	return r
 }
 
 // saw keeps what happens to servers and to machines with disks.
@@ -188,9 +208,9 @@ func (m *Measured) Worst() checkers.Verdict { return m.Checks()[0] }
 // ownFrames are the functions of this module on a stack, innermost first.
 func ownFrames(stack string) (frames []string) {
 	for _, l := range strings.Split(stack, "\n") {
-		if i := strings.Index(l, "tornpage/engine/"); i == 0 && !strings.Contains(l, "host/coop") && len(frames) < 3 {
-			name, _, _ := strings.Cut(l, "(0x")
-			frames = append(frames, "in "+strings.TrimSuffix(name, "(...)"))
+		code := strings.HasPrefix(l, "tornpage/engine/") || strings.HasPrefix(l, "tornpage/sim")
+		if code && !strings.Contains(l, "host/coop") && len(frames) < 3 {
+			frames = append(frames, "in "+l[:strings.LastIndex(l, "(")])
 		}
 	}
 	return frames

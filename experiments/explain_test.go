@@ -11,6 +11,7 @@ import (
 	"tornpage/checkers"
 	"tornpage/faults"
 	"tornpage/sim"
+	"tornpage/sim/trace"
 )
 
 // lying is a plan beyond every budget: the log's disk acknowledges syncs that
@@ -97,6 +98,27 @@ func TestExplainStaysShort(t *testing.T) {
 		require.NotContains(t, l, "\n")
 		require.LessOrEqual(t, len(l), lineWidth)
 	}
+}
+
+// A world that panics is a failed run, which is explained and replayed.
+func TestPanicOfTheWorld(t *testing.T) {
+	p := planText(t, lying, 1)
+	run := func() *Measured {
+		m, err := Measure(p, Options{Trace: func(_ *sim.World, e *trace.Event) {
+			if e.N == 700 {
+				panic("the sky falls")
+			}
+		}})
+		require.NoError(t, err)
+		return m
+	}
+	m := run()
+	require.Contains(t, m.Explain("x")[0], "panic broken: the world (boot 0) at ")
+	require.Contains(t, m.Explain("x")[0], "event 700: task events: panic: the sky falls")
+	require.Contains(t, m.Explain("x")[1], "in tornpage/sim/trace.(*Log).Add")
+	require.Equal(t, uint64(700), m.Events)
+	require.Equal(t, m.Hash, run().Hash)
+	require.Equal(t, "panic broken", rowOf(m).Verdict.Check+" "+rowOf(m).Verdict.Result.String())
 }
 
 func TestFaultsThatStruck(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -96,24 +95,15 @@ func (h Hunt) Run(ctx context.Context) (*Totals, error) {
 	go func() { workers.Wait(); close(out) }()
 
 	t := tally{Totals: Totals{Marks: map[string]uint64{}}}
-	waiting := map[uint64]*Row{}
+	waiting := map[uint64]done{}
 	var failed error
 	for d := range out {
-		if d.err != nil && failed == nil {
-			failed = d.err
-			cancel()
-		}
-		if d.row == nil || failed != nil {
-			continue
-		}
-		waiting[d.i] = d.row
-		for row := waiting[t.Seeds]; row != nil && failed == nil; row = waiting[t.Seeds] {
-			delete(waiting, t.Seeds)
-			t.add(row)
-			if h.Each != nil {
-				if failed = h.Each(row); failed != nil {
-					cancel()
-				}
+		waiting[d.i] = d
+		// In the order of seeds, errors too, so that more jobs change nothing.
+		for d, ok := waiting[t.Seeds]; ok && failed == nil; d, ok = waiting[t.Seeds] {
+			delete(waiting, d.i)
+			if failed = h.take(&t, d); failed != nil {
+				cancel()
 			}
 		}
 	}
@@ -122,6 +112,18 @@ func (h Hunt) Run(ctx context.Context) (*Totals, error) {
 		failed = context.Cause(ctx)
 	}
 	return &t.Totals, failed
+}
+
+// take adds one seed up and shows it.
+func (h Hunt) take(t *tally, d done) error {
+	if d.err != nil {
+		return d.err
+	}
+	t.add(d.row)
+	if h.Each == nil {
+		return nil
+	}
+	return h.Each(d.row)
 }
 
 // work runs seeds until none is left.
@@ -137,16 +139,11 @@ func (h Hunt) work(ctx context.Context, next *atomic.Uint64, out chan<- done) {
 	}
 }
 
-// one runs one seed. A panic outside of the world's own tasks becomes an error
-// that names the seed.
-func (h Hunt) one(seed uint64, c *checkers.Checker) (row *Row, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("%s seed %d: panic outside of every process: %v\n%s", h.Scenario.Name, seed, v, debug.Stack())
-		}
-	}()
+// one runs one seed.
+func (h Hunt) one(seed uint64, c *checkers.Checker) (*Row, error) {
 	p := h.Scenario.Plan(seed)
 	if h.Change != nil {
+		var err error
 		if p, err = h.Change(p); err != nil {
 			return nil, err
 		}

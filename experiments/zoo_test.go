@@ -3,6 +3,7 @@ package experiments
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,7 @@ func TestZoo(t *testing.T) {
 	if which != "" {
 		h.Trials = 7
 	}
+	if n, err := strconv.Atoi(os.Getenv("ZT")); err == nil { h.Trials = n }
 	for _, b := range bugs {
 		if which == "" && !b.Required || which != "" && which != "1" && which != b.Name {
 			continue

@@ -19,6 +19,7 @@ type endpoint struct {
 	port    host.Port
 	inbox   fifo[uint32]
 	waiters fifo[parked]
+	late    fifo[uint32] // what arrived while the process was paused, in order
 	onRecv  func([]byte, error)
 	err     error // why nothing more can be received, once the inbox is empty
 	open    bool  // accepted
@@ -51,10 +52,11 @@ func (m proc) Dial(to host.Addr, port host.Port) (host.Conn, error) {
 	switch {
 	case a.open:
 		return a, nil
-	case a.err != nil:
+	case a.err == host.ErrRefused:
 		a.forget()
 		return nil, fmt.Errorf("dial %s: %w", b.p.name, a.err)
 	}
+	// Whichever gave up first, the dial or what it sent.
 	a.forget()
 	a.dead = true
 	return nil, fmt.Errorf("dial %s: %w", b.p.name, host.ErrTimeout)
@@ -199,7 +201,11 @@ func (e *endpoint) broke(err error) {
 	}
 	e.w.log.Add(e.w.now, trace.Break, e.inc.who(), uint64(e.peer.p.addr), uint64(e.port), 0)
 	e.forget()
-	if e.onRecv != nil && e.inbox.len() == 0 {
+	switch {
+	case e.onRecv == nil || e.inbox.len() > 0:
+	case e.inc.paused:
+		e.w.call(e.inc, e.w.now, e.tellEnd)
+	default:
 		e.inc.enter()
 		e.tellEnd()
 		e.inc.leave()

@@ -59,7 +59,7 @@ func (w *World) BootAll() {
 // peers see their connections break.
 func (w *World) Kill(name string) {
 	p := w.proc(name)
-	if p.inc != nil && !w.postponed(p.inc, func() { w.Kill(name) }) {
+	if p.inc != nil && !w.postponed(p.inc, false, func() { w.Kill(name) }) {
 		w.log.Add(w.now, trace.Kill, p.inc.who(), p.inc.boot, 0, 0)
 		p.inc.end()
 	}
@@ -108,7 +108,7 @@ func (w *World) PowerOff(name string) {
 		return
 	}
 	for _, p := range m.procs {
-		if w.postponed(p.inc, func() { w.PowerOff(name) }) {
+		if w.postponed(p.inc, true, func() { w.PowerOff(name) }) {
 			return
 		}
 	}
@@ -176,6 +176,7 @@ func (c *cores) reset() {
 		c.jobs.free(i)
 	}
 	c.queue = c.queue[:0]
+	c.free = c.total
 }
 
 // SetPaused stops a process from running, or lets it run again: what came for
@@ -194,6 +195,9 @@ func (w *World) SetPaused(name string, paused bool) {
 	held := inc.held
 	inc.held = nil
 	for _, it := range held {
+		if it.Kind == evDeliver {
+			it.Gen = wasHeld
+		}
 		w.q.Push(sched.Item{At: w.now, Kind: it.Kind, Ref: it.Ref, Gen: it.Gen})
 	}
 }

@@ -35,6 +35,7 @@ func (w *World) Run(until time.Duration) Why {
 	w.stops++
 	w.forced = 0
 	w.q.Push(sched.Item{At: max(int64(until), w.now), Kind: evStop, Gen: w.stops})
+	w.stopItems++
 	for {
 		if why, done := w.guarded(); done {
 			return why
@@ -67,6 +68,7 @@ func (w *World) guarded() (why Why, done bool) {
 		it := w.q.Take(i)
 		w.now = it.At
 		if it.Kind == evStop {
+			w.stopItems--
 			if it.Gen == w.stops {
 				return TimeUp, true
 			}
@@ -92,7 +94,8 @@ func (w *World) between() (Why, bool) {
 		return Failed, true
 	case w.stopped:
 		return Stopped, true
-	case w.q.Len() == 1 && w.onlyStop():
+	case w.q.Len() == w.stopItems:
+		w.takeStops()
 		return Idle, true
 	case w.log.N() > w.cfg.MaxEvents:
 		return TooMany, true
@@ -100,15 +103,14 @@ func (w *World) between() (Why, bool) {
 	return 0, false
 }
 
-// onlyStop reports whether the one item left is this Run's own stop. It then
-// takes it, so that the next Run begins at the present time.
-func (w *World) onlyStop() bool {
-	w.q.Advance()
-	if w.q.Peek(0).Kind != evStop {
-		return false
+// takeStops takes the ends of runs that lie before this Run's own, and that:
+// nothing else is left, and the time asked for passes.
+func (w *World) takeStops() {
+	for own := false; !own; w.stopItems-- {
+		w.q.Advance()
+		it := w.q.Take(0)
+		w.now, own = it.At, it.Gen == w.stops
 	}
-	w.now = w.q.Take(0).At
-	return true
 }
 
 // do performs one event.

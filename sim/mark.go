@@ -65,11 +65,14 @@ func (w *World) reached(m *incarnation, k *marks) {
 
 // postponed reports whether a crash of m must wait for the end of the mark
 // that m is in, and then sees to it.
-func (w *World) postponed(m *incarnation, crash func()) bool {
+// Of a kill and a power-off in one mark the power-off counts.
+func (w *World) postponed(m *incarnation, off bool, crash func()) bool {
 	if m == nil || w.marking != m {
 		return false
 	}
-	w.afterMark = crash
+	if off || w.afterMark == nil {
+		w.afterMark = crash
+	}
 	return true
 }
 

@@ -139,8 +139,11 @@ func (w *World) transit(p, q *process, at int64, n int, r *draw.Stream) int64 {
 	if a.zoneID == b.zoneID {
 		lat = &net.zone
 	}
-	b.in = max(b.in, a.out+lat.Draw(r)) + cost*b.slow
-	return b.in
+	// The receiving card is taken before the latency, as by a switch that
+	// queues for it: after it, a message with a long tail would hold up every
+	// later one to that machine, from wherever.
+	b.in = max(b.in, a.out) + cost*b.slow
+	return b.in + lat.Draw(r)
 }
 
 // Send implements host.Machine.

@@ -26,7 +26,7 @@ func (e *endpoint) push(msg message, b []byte) {
 // loses or damages arrives one retransmission later.
 func (e *endpoint) try(ref uint32) bool {
 	w := e.w
-	at := w.now
+	at, extra := w.now, int64(0)
 	var r = &e.p.sends
 	if e.inc != nil {
 		at += e.inc.group.Debt()
@@ -38,13 +38,14 @@ func (e *endpoint) try(ref uint32) bool {
 			w.struck("net.held")
 			return false
 		}
-		at += f.Delay
+		extra = f.Delay
 		if hit(&e.p.mischief, f.Drop) || hit(&e.p.mischief, f.Corrupt) {
 			w.struck("net.resent")
-			at += int64(w.cfg.Net.Retransmit)
+			extra += int64(w.cfg.Net.Retransmit)
 		}
 	}
-	at = max(w.transit(e.p, e.peer.p, at, len(w.messages.at(ref).buf), r), e.last+1)
+	// What delays this message keeps no network card busy.
+	at = max(w.transit(e.p, e.peer.p, at, len(w.messages.at(ref).buf), r)+extra, e.last+1)
 	e.last = at
 	w.q.Push(sched.Item{At: at, Kind: evDeliver, Ref: ref})
 	return true
@@ -73,6 +74,9 @@ func (e *endpoint) retry() {
 	e.broke(host.ErrBroken)
 }
 
+// wasHeld is the Gen of a delivery that a paused process was spared before.
+const wasHeld = 1
+
 // deliverConn is the arrival of a message of a connection.
 func (w *World) deliverConn(it sched.Item, msg message) {
 	e := msg.ep
@@ -81,8 +85,19 @@ func (w *World) deliverConn(it sched.Item, msg message) {
 		inc = e.p.inc // a dial goes to whoever lives now
 	}
 	if inc != nil && inc.paused && !inc.ended {
+		if it.Gen != wasHeld {
+			e.late.push(it.Ref)
+		}
 		inc.held = append(inc.held, it)
 		return
+	}
+	// The events of what was held come in a drawn order, the messages do not.
+	if e.late.len() > 0 {
+		if it.Gen != wasHeld {
+			e.late.push(it.Ref)
+		}
+		it.Ref = e.late.pop()
+		msg = *w.messages.at(it.Ref)
 	}
 	if msg.kind == msgData && !e.dead && e.err == nil {
 		w.receive(e, it.Ref, msg)

@@ -50,6 +50,7 @@ type World struct {
 	crashes   []Crash
 	forced    int // one more than the index in the ready set that was drawn already
 	stops     uint32
+	stopItems int // ends of this and of earlier runs in the queue
 	stopped   bool
 	failure   *Failure
 }
@@ -164,10 +165,11 @@ func (w *World) addMachine(mc Machine) error {
 	}
 	m := &machine{name: mc.Name, zone: mc.Zone, index: uint32(len(w.machines)), on: true, slow: 1}
 	m.zoneID = w.zoneID(mc.Zone)
-	m.cpu.free = max(mc.Cores, 0)
+	m.cpu.total = max(mc.Cores, 0)
 	if mc.Cores == 0 {
-		m.cpu.free = 2
+		m.cpu.total = 2
 	}
+	m.cpu.free = m.cpu.total
 	m.cpu.choice = draw.New(w.cfg.Seed, "core", mc.Name)
 	for i, dc := range mc.Disks {
 		if err := dc.Config.Check(); err != nil {

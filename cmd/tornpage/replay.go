@@ -68,7 +68,7 @@ func (a *app) replay(file string, p faults.Plan, w *watchFlags) error {
 	if err != nil {
 		return err
 	}
-	second, err := experiments.Run(p, experiments.Options{})
+	second, err := experiments.Measure(p, experiments.Options{})
 	if err != nil {
 		return err
 	}

@@ -155,7 +155,7 @@ func read(b []byte) uint64 {
 // dial tries both writers.
 func dial(m host.Machine, n int, servers ...string) *db.Client {
 	for ; ; n++ {
-		c, err := db.Dial(m, servers[n%len(servers)], dbPort, 15*time.Millisecond)
+		c, err := db.Dial(m, servers[n%len(servers)], dbPort, 40*time.Millisecond)
 		if err == nil {
 			return c
 		}
