@@ -2,11 +2,15 @@ package experiments
 
 import (
 	"fmt"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"time"
 
 	"tornpage/checkers"
 	"tornpage/faults"
+	"tornpage/sim"
+	"tornpage/sim/trace"
 )
 
 // Outcomes counts operations by how they ended, as their clients know it.
@@ -37,6 +41,106 @@ func OutcomesOf(h *checkers.History) (o Outcomes) {
 		}
 	}
 	return o
+}
+
+// Measured is a Result with what only the trace tells.
+type Measured struct {
+	*Result
+	Kills     uint64
+	PowerOffs uint64
+	Torn      uint64                 // pages that power-offs left as a mixture
+	Kinds     map[faults.Kind]uint64 // of the plan: how often each really struck
+	plan      faults.Plan
+	tail      []told   // the last events that tell a story
+	names     []string // of processes
+	machines  []string
+	server    []bool // by process: what clients do with themselves is no part of a story
+}
+
+// Measure is Run, with a look at every event. A panic outside of every process,
+// in the world itself or in a scenario, is a failure of the run like others.
+func Measure(p faults.Plan, opt Options) (m *Measured, err error) {
+	m = &Measured{plan: p}
+	also := opt.Trace
+	var world *sim.World
+	opt.Trace = func(w *sim.World, e *trace.Event) {
+		world = w
+		m.saw(w, e)
+		if also != nil {
+			also(w, e)
+		}
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			m.Result = fell(p, world, v)
+		}
+	}()
+	r, err := Run(p, opt)
+	if err != nil {
+		return nil, err
+	}
+	m.Result = r
+	for i := range r.Crashes {
+		m.Torn += uint64(r.Crashes[i].Torn())
+	}
+	m.Kinds = kindsStruck(r)
+	return m, nil
+}
+
+// fell is the result of a run whose world panicked.
+func fell(p faults.Plan, w *sim.World, value any) *Result {
+	f := &sim.Failure{Process: "the world", Task: "events", Value: value, Stack: string(debug.Stack())}
+	r := &Result{Plan: p, Why: sim.Failed, Failure: f, History: &checkers.History{}}
+	if w != nil {
+		f.At, f.Event = w.Now(), w.Event()
+		r.Hash, r.Events, r.Virtual, r.Marks = w.Hash(), w.Event(), w.Now(), w.Marks()
+	}
+	return r
+}
+
+// counters are the names under which the world counts what a kind of fault
+// did. A kind that is not here acts as soon as its step does.
+var counters = map[faults.Kind][]string{
+	faults.KindCut:            {"net.held", "net.lost"},
+	faults.KindDrop:           {"net.lost", "net.resent"},
+	faults.KindDup:            {"net.doubled"},
+	faults.KindReorder:        {"net.reordered"},
+	faults.KindCorrupt:        {"net.corrupted", "net.resent"},
+	faults.KindLostWrite:      {"disk.lost-write"},
+	faults.KindLostSync:       {"disk.lost-sync"},
+	faults.KindFailSync:       {"disk.fail-sync"},
+	faults.KindEIORead:        {"disk.eio-read"},
+	faults.KindEIOWrite:       {"disk.eio-write"},
+	faults.KindFull:           {"disk.full"},
+	faults.KindRot:            {"disk.rot"},
+	faults.KindMisdirectRead:  {"disk.misdirect-read"},
+	faults.KindMisdirectWrite: {"disk.misdirect-write"},
+	faults.KindStall:          {"disk.stall"},
+	faults.KindLose:           {"disk.lost"},
+	faults.KindSlowDisk:       {"disk.slow"},
+}
+
+// kindsStruck counts for each kind of fault in the plan how often it struck: by
+// the world's own counter, or by the steps that acted.
+func kindsStruck(r *Result) map[faults.Kind]uint64 {
+	out := map[faults.Kind]uint64{}
+	for i, s := range r.Plan.Steps {
+		for _, k := range s.Action.Kinds() {
+			names, counted := counters[k]
+			switch {
+			case counted:
+				out[k] = 0
+				for _, n := range names {
+					out[k] += r.Struck[n]
+				}
+			case slices.Contains(r.Unfired, i):
+				out[k] += 0 // planned
+			default:
+				out[k]++
+			}
+		}
+	}
+	return out
 }
 
 // Row is one seed of a hunt in numbers, without its history.

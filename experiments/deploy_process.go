@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 
 	"tornpage/engine/host/oshost"
 	"tornpage/faults"
@@ -35,7 +36,10 @@ func newDeployment(p faults.Plan, opt DeployOptions) (*deployment, error) {
 		killed: map[string]uint64{}, ends: map[string]int{}}
 	d.world = x.sc.world(x)
 	d.servers = x.servers(d.world)
-	if d.exe, err = os.Executable(); err != nil {
+	if err := (realWorld{d: d}).Names().Check(p); err != nil {
+		return nil, fmt.Errorf("plan for %s: %w", p.Scenario, err)
+	}
+	if d.exe, err = program(); err != nil {
 		return nil, err
 	}
 	if opt.Dir == "" {
@@ -128,6 +132,15 @@ func freePort(ip string, taken map[string]bool) (string, error) {
 	return "", fmt.Errorf("no free port at %s in 1,000 attempts: %w", ip, last)
 }
 
+// program is the file of this program. On Linux that is the running one, also
+// if its file was replaced or removed meanwhile, as "go run" and "go test" do.
+func program() (string, error) {
+	if runtime.GOOS == "linux" {
+		return "/proc/self/exe", nil
+	}
+	return os.Executable()
+}
+
 // start starts a process, unless it runs.
 func (d *deployment) start(name string) error {
 	if p := d.procs[name]; p != nil && !p.reaped {
@@ -146,7 +159,7 @@ func (d *deployment) start(name string) error {
 		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("process %s: %w", name, errors.Join(err, stdin.Close()))
+		return fmt.Errorf("process %s: %w", name, err)
 	}
 	p := &process{cmd: cmd, stdin: stdin, done: make(chan struct{})}
 	d.procs[name] = p

@@ -2,10 +2,12 @@ package experiments
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
 
+	"tornpage/checkers"
 	"tornpage/faults"
 	"tornpage/sim"
 	"tornpage/sim/draw"
@@ -167,4 +169,87 @@ func lineAt(lines []string, i int) string {
 		return lines[i]
 	}
 	return ""
+}
+
+// The comment lines by which a plan says what its run gave.
+const (
+	expectLine = "expect: "
+	hashLine   = "hash: "
+)
+
+// Expected is what a plan's comment says of its run.
+type Expected struct {
+	Check  string // "" for a run in which every check holds
+	Result string
+	Hash   string // 16 hexadecimal digits; "" if not said
+}
+
+// String is the expectation in words: "durable broken", or "holds".
+func (e Expected) String() string { return strings.TrimSpace(e.Check + " " + e.Result) }
+
+// ExpectedOf reads a plan's expectation; false if it has none.
+func ExpectedOf(p faults.Plan) (e Expected, ok bool, err error) {
+	for _, c := range p.Comment {
+		if h, is := strings.CutPrefix(c, hashLine); is {
+			e.Hash = h
+		}
+		text, is := strings.CutPrefix(c, expectLine)
+		if !is {
+			continue
+		}
+		ok = true
+		words := strings.Fields(text)
+		switch {
+		case len(words) == 1 && words[0] == checkers.Holds.String():
+			e.Result = words[0]
+		case len(words) == 2 && (words[1] == checkers.Broken.String() || words[1] == checkers.Undecided.String()):
+			e.Check, e.Result = words[0], words[1]
+		default:
+			return e, false, fmt.Errorf("comment %q: want \"expect: CHECK broken\", \"expect: CHECK undecided\" or \"expect: holds\"", c)
+		}
+	}
+	return e, ok, nil
+}
+
+// Expecting is the run's plan, with comments that say what it gave.
+func (m *Measured) Expecting() faults.Plan {
+	p := m.Plan
+	p.Comment = slices.DeleteFunc(slices.Clone(p.Comment), func(c string) bool {
+		return strings.HasPrefix(c, expectLine) || strings.HasPrefix(c, hashLine)
+	})
+	v := m.Worst()
+	text := v.Result.String()
+	if !v.Green() {
+		text = v.Check + " " + text
+	}
+	p.Comment = append(p.Comment, expectLine+text, fmt.Sprintf("%s%016x", hashLine, m.Hash))
+	return p
+}
+
+// Answer is what a replay says of an expectation.
+type Answer string
+
+// The answers.
+const (
+	Reproduced Answer = "REPRODUCED" // what the plan says happened again
+	Fixed      Answer = "FIXED"      // it says that something breaks, and every check holds
+	Different  Answer = "DIFFERENT"  // something else breaks
+)
+
+// Judge compares a run with what its plan says.
+func (e Expected) Judge(m *Measured) Answer {
+	vs := m.Checks()
+	green := vs[0].Green()
+	for _, v := range vs {
+		if e.Check == v.Check && e.Result == v.Result.String() {
+			return Reproduced
+		}
+	}
+	switch {
+	case e.Check == "" && green:
+		return Reproduced
+	case green:
+		return Fixed
+	}
+	return Different
 }

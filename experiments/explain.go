@@ -3,7 +3,6 @@ package experiments
 import (
 	"cmp"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -14,69 +13,15 @@ import (
 	"tornpage/sim/trace"
 )
 
-// Measured is a Result with what only the trace tells.
-type Measured struct {
-	*Result
-	Kills     uint64
-	PowerOffs uint64
-	Torn      uint64                 // pages that power-offs left as a mixture
-	Kinds     map[faults.Kind]uint64 // of the plan: how often each really struck
-	tail      []told                 // the last events that tell a story
-	names     []string               // of processes
-	machines  []string
-	server    []bool // by process: what clients do with themselves is no part of a story
-}
-
 // told is an event of a story.
 type told struct {
 	trace.Event
-	reason string // of an exit
+	reason string // of an exit; what a fault is
 	more   uint64 // boots after this one that ended for the same reason
 }
 
 // tailLength is how many telling events are kept, far above what is shown.
 const tailLength = 64
-
-// Measure is Run, with a look at every event. A panic outside of every process,
-// in the world itself or in a scenario, is a failure of the run like others.
-func Measure(p faults.Plan, opt Options) (m *Measured, err error) {
-	m = &Measured{}
-	also := opt.Trace
-	var world *sim.World
-	opt.Trace = func(w *sim.World, e *trace.Event) {
-		world = w
-		m.saw(w, e)
-		if also != nil {
-			also(w, e)
-		}
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			m.Result = fell(p, world, v)
-		}
-	}()
-	r, err := Run(p, opt)
-	if err != nil {
-		return nil, err
-	}
-	m.Result = r
-	for i := range r.Crashes {
-		m.Torn += uint64(r.Crashes[i].Torn())
-	}
-	m.Kinds = kindsStruck(r)
-	return m, nil
-}
-
-// fell is the result of a run whose world panicked.
-func fell(p faults.Plan, w *sim.World, value any) *Result {
-	f := &sim.Failure{Process: "the world", Task: "events", Value: value, Stack: string(debug.Stack())}
-	r := &Result{Plan: p, Why: sim.Failed, Failure: f, History: &checkers.History{}}
-	if w != nil {
-		f.At, f.Event = w.Now(), w.Event()
-		r.Hash, r.Events, r.Virtual, r.Marks = w.Hash(), w.Event(), w.Now(), w.Marks()
-	}
-	return r
-}
 
 // saw keeps what happens to servers and to machines with disks.
 func (m *Measured) saw(w *sim.World, e *trace.Event) {
@@ -85,7 +30,7 @@ func (m *Measured) saw(w *sim.World, e *trace.Event) {
 		m.Kills++
 	case trace.PowerOff:
 		m.PowerOffs++
-	case trace.Boot, trace.Exit, trace.Panic:
+	case trace.Boot, trace.Exit, trace.Panic, trace.Fault:
 	default:
 		return
 	}
@@ -96,7 +41,12 @@ func (m *Measured) saw(w *sim.World, e *trace.Event) {
 		return
 	}
 	now := told{Event: *e}
-	if e.Kind == trace.Exit {
+	switch e.Kind {
+	case trace.Fault:
+		if now.reason = diskFault(m.plan, time.Duration(e.At)); now.reason == "" {
+			return
+		}
+	case trace.Exit:
 		if reason := w.LastExit(m.names[e.Who-1]); reason != nil {
 			now.reason = reason.Error()
 		}
@@ -121,55 +71,31 @@ func (m *Measured) look(w *sim.World) {
 	}
 }
 
+// diskFault says which faults of disks a plan begins or ends at a time. The
+// trace has numbers only; steps that wait for a mark are not found.
+func diskFault(p faults.Plan, at time.Duration) string {
+	var texts []string
+	for _, s := range p.Steps {
+		switch s.Action.(type) {
+		case faults.Disk, faults.FailSync, faults.Rot, faults.Lose:
+		default:
+			continue
+		}
+		switch {
+		case s.Trigger.Kind != faults.AtTime:
+		case s.Trigger.Time == at:
+			texts = append(texts, "fault: "+s.Action.String())
+		case s.For != 0 && s.Trigger.Time+s.For == at:
+			texts = append(texts, "over: "+s.Action.String())
+		}
+	}
+	return strings.Join(texts, "; ")
+}
+
 // isClient reports whether a process is a client of a workload: c1, c2, ...
 func isClient(process string) bool {
 	n, ok := strings.CutPrefix(process, "c")
 	return ok && n != "" && strings.Trim(n, "0123456789") == ""
-}
-
-// counters are the names under which the world counts what a kind of fault
-// did. A kind that is not here acts as soon as its step does.
-var counters = map[faults.Kind][]string{
-	faults.KindCut:            {"net.held", "net.lost"},
-	faults.KindDrop:           {"net.lost", "net.resent"},
-	faults.KindDup:            {"net.doubled"},
-	faults.KindReorder:        {"net.reordered"},
-	faults.KindCorrupt:        {"net.corrupted", "net.resent"},
-	faults.KindLostWrite:      {"disk.lost-write"},
-	faults.KindLostSync:       {"disk.lost-sync"},
-	faults.KindFailSync:       {"disk.fail-sync"},
-	faults.KindEIORead:        {"disk.eio-read"},
-	faults.KindEIOWrite:       {"disk.eio-write"},
-	faults.KindFull:           {"disk.full"},
-	faults.KindRot:            {"disk.rot"},
-	faults.KindMisdirectRead:  {"disk.misdirect-read"},
-	faults.KindMisdirectWrite: {"disk.misdirect-write"},
-	faults.KindStall:          {"disk.stall"},
-	faults.KindLose:           {"disk.lost"},
-	faults.KindSlowDisk:       {"disk.slow"},
-}
-
-// kindsStruck counts for each kind of fault in the plan how often it struck: by
-// the world's own counter, or by the steps that acted.
-func kindsStruck(r *Result) map[faults.Kind]uint64 {
-	out := map[faults.Kind]uint64{}
-	for i, s := range r.Plan.Steps {
-		for _, k := range s.Action.Kinds() {
-			names, counted := counters[k]
-			switch {
-			case counted:
-				out[k] = 0
-				for _, n := range names {
-					out[k] += r.Struck[n]
-				}
-			case slices.Contains(r.Unfired, i):
-				out[k] += 0 // planned
-			default:
-				out[k]++
-			}
-		}
-	}
-	return out
 }
 
 // causes orders checks from what goes wrong first to what only shows it: a torn
@@ -270,6 +196,7 @@ type moment struct {
 	at    time.Duration
 	text  string
 	guilt bool // of the operations that show the breach
+	boot  bool
 }
 
 // story is up to n telling events in order: the operations that show the
@@ -280,7 +207,7 @@ func (m *Measured) story(v checkers.Verdict, n int) []string {
 	for _, id := range v.Ops[:min(len(v.Ops), n/2)] {
 		for i := range m.History.Ops {
 			if o := &m.History.Ops[i]; o.ID == id {
-				all = append(all, moment{o.Call, o.Start, opText(o), true})
+				all = append(all, moment{event: o.Call, at: o.Start, text: opText(o), guilt: true})
 				until = max(until, o.Call)
 			}
 		}
@@ -290,6 +217,9 @@ func (m *Measured) story(v checkers.Verdict, n int) []string {
 		world = slices.DeleteFunc(world, func(w moment) bool { return w.event > until })
 	}
 	room := max(0, n-len(all))
+	if len(world) > room { // boots tell least
+		world = slices.DeleteFunc(world, func(w moment) bool { return w.boot })
+	}
 	all = append(all, world[max(0, len(world)-room):]...)
 	slices.SortStableFunc(all, func(a, b moment) int { return cmp.Compare(a.event, b.event) })
 	var lines []string
@@ -327,10 +257,12 @@ func (m *Measured) world() (all []moment) {
 			if e.reason != "" {
 				text += ": " + e.reason
 			}
+		case trace.Fault:
+			text = e.reason
 		case trace.Panic:
 			text = fmt.Sprintf("%s (boot %d) panics", who, e.A)
 		}
-		all = append(all, moment{int64(e.N), at, text, false})
+		all = append(all, moment{event: int64(e.N), at: at, text: text, boot: e.Kind == trace.Boot})
 	}
 	return all
 }
@@ -381,87 +313,4 @@ func opText(o *checkers.Op) string {
 		fmt.Fprintf(&b, ", LSN %v", o.Token)
 	}
 	return b.String()
-}
-
-// The comment lines by which a plan says what its run gave.
-const (
-	expectLine = "expect: "
-	hashLine   = "hash: "
-)
-
-// Expected is what a plan's comment says of its run.
-type Expected struct {
-	Check  string // "" for a run in which every check holds
-	Result string
-	Hash   string // 16 hexadecimal digits; "" if not said
-}
-
-// String is the expectation in words: "durable broken", or "holds".
-func (e Expected) String() string { return strings.TrimSpace(e.Check + " " + e.Result) }
-
-// ExpectedOf reads a plan's expectation; false if it has none.
-func ExpectedOf(p faults.Plan) (e Expected, ok bool, err error) {
-	for _, c := range p.Comment {
-		if h, is := strings.CutPrefix(c, hashLine); is {
-			e.Hash = h
-		}
-		text, is := strings.CutPrefix(c, expectLine)
-		if !is {
-			continue
-		}
-		ok = true
-		words := strings.Fields(text)
-		switch {
-		case len(words) == 1 && words[0] == checkers.Holds.String():
-			e.Result = words[0]
-		case len(words) == 2 && (words[1] == checkers.Broken.String() || words[1] == checkers.Undecided.String()):
-			e.Check, e.Result = words[0], words[1]
-		default:
-			return e, false, fmt.Errorf("comment %q: want \"expect: CHECK broken\", \"expect: CHECK undecided\" or \"expect: holds\"", c)
-		}
-	}
-	return e, ok, nil
-}
-
-// Expecting is the run's plan, with comments that say what it gave.
-func (m *Measured) Expecting() faults.Plan {
-	p := m.Plan
-	p.Comment = slices.DeleteFunc(slices.Clone(p.Comment), func(c string) bool {
-		return strings.HasPrefix(c, expectLine) || strings.HasPrefix(c, hashLine)
-	})
-	v := m.Worst()
-	text := v.Result.String()
-	if !v.Green() {
-		text = v.Check + " " + text
-	}
-	p.Comment = append(p.Comment, expectLine+text, fmt.Sprintf("%s%016x", hashLine, m.Hash))
-	return p
-}
-
-// Answer is what a replay says of an expectation.
-type Answer string
-
-// The answers.
-const (
-	Reproduced Answer = "REPRODUCED" // what the plan says happened again
-	Fixed      Answer = "FIXED"      // it says that something breaks, and every check holds
-	Different  Answer = "DIFFERENT"  // something else breaks
-)
-
-// Judge compares a run with what its plan says.
-func (e Expected) Judge(m *Measured) Answer {
-	vs := m.Checks()
-	green := vs[0].Green()
-	for _, v := range vs {
-		if e.Check == v.Check && e.Result == v.Result.String() {
-			return Reproduced
-		}
-	}
-	switch {
-	case e.Check == "" && green:
-		return Reproduced
-	case green:
-		return Fixed
-	}
-	return Different
 }

@@ -1,6 +1,8 @@
 package experiments
 
 import (
+	"fmt"
+
 	"tornpage/checkers"
 	"tornpage/engine"
 	"tornpage/engine/host"
@@ -18,7 +20,6 @@ type observer struct {
 	pages   checkers.Verdict // the first page that was wrong
 	commits []wal.LSN        // appended, and not yet seen by readers
 	found   []wal.LSN        // of them, what recovery kept
-	refused map[uint64]error // boots that did not open
 	copy    page.Page
 }
 
@@ -77,6 +78,7 @@ func (w *watched) note(name string, lsn wal.LSN) {
 
 func (w *watched) page(v checkers.Verdict) {
 	if w.o.pages.Result == checkers.Holds && v.Result == checkers.Broken {
+		v.What = fmt.Sprintf("at event %d, %s", w.o.rec.stamp(), v.What)
 		w.o.pages = v
 		w.o.rec.log.broken(v)
 	}

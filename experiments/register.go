@@ -34,7 +34,6 @@ type register struct {
 	flight   int      // one more than the index of the operation under way
 	finish   bool
 	answered bool // the last operation committed
-	buf      []byte
 }
 
 // quietOps is how many operations each client commits after the faults have
@@ -88,9 +87,21 @@ func (c *register) over() bool {
 	return c.quiet() && c.done >= c.ops && c.after >= quietOps
 }
 
+// hotKeys is how many of the first keys get half of all operations, so that
+// clients meet, while the rest keeps the pool busy.
+const hotKeys = 6
+
+// key draws the key of an operation on one.
+func (c *register) key(r *host.Rand) int64 {
+	if r.Chance(1, 2) {
+		return int64(r.N(uint64(min(c.s.Keys, hotKeys))))
+	}
+	return int64(r.N(uint64(c.s.Keys)))
+}
+
 // group draws the keys of an operation on several.
 func (c *register) group(r *host.Rand) []int64 {
-	g := int64(r.N(uint64((c.s.Keys-1)/c.s.Group + 1)))
+	g := c.key(r) / c.s.Group
 	var keys []int64
 	for k := g * c.s.Group; k < min(c.s.Keys, (g+1)*c.s.Group); k++ {
 		keys = append(keys, k)
@@ -104,7 +115,7 @@ func (c *register) op(kind checkers.Kind, keys ...int64) checkers.Op {
 
 // operate does one operation on the writer.
 func (c *register) operate(r *host.Rand, conn *db.Client) {
-	one := int64(r.N(uint64(c.s.Keys)))
+	one := c.key(r)
 	if !r.Chance(uint64(c.s.Writes), 100) {
 		if r.Chance(1, 2) {
 			c.read(c.op(checkers.Get, one), conn, false)

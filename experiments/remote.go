@@ -129,11 +129,7 @@ func remoteRegister() Scenario {
 					"remote.view-moved", "remote.page-waited", "remote.folded", "buffer.evicted", "heap.pruned", "commit.grouped",
 				},
 			},
-			Params: []faults.Dim{
-				{Key: "clients", Values: []string{"4", "2", "8"}},
-				{Key: "keys", Values: []string{"12", "24", "48"}},
-				{Key: "writes", Values: []string{"50", "80"}},
-			},
+			Params:  scenarioDims(),
 			Config:  append(configDims(), remoteDims()...),
 			Horizon: time.Second + quietTail,
 			Quiet:   quietTail,

@@ -44,6 +44,22 @@ func sweep(t *testing.T, name string, seeds uint64) {
 	}
 }
 
+// TestPoolIsSmall: in every plan that seeds draw, the pool holds at most a
+// quarter of the table.
+func TestPoolIsSmall(t *testing.T) {
+	for _, name := range []string{"local/register", "remote/register"} {
+		sc, err := Find(name)
+		require.NoError(t, err)
+		for seed := range uint64(200) {
+			s, err := parse(sc.Plan(seed))
+			require.NoError(t, err)
+			_, geo, err := s.Compute.Table()
+			require.NoError(t, err)
+			require.LessOrEqual(t, 4*s.Compute.Pool.Frames, int(geo.Blocks()), "%s seed %d", name, seed)
+		}
+	}
+}
+
 func TestLocalRegister(t *testing.T) { sweep(t, "local/register", 40) }
 
 func BenchmarkSeed(b *testing.B) {

@@ -53,6 +53,14 @@ func (s Scenario) Plan(seed uint64) faults.Plan {
 // clientNames are the clients that swarms know; they may be killed too.
 var clientNames = [...]string{"c1", "c2"}
 
+// connectionKinds are the faults that can strike where everything is said over
+// connections: they keep order, and nothing comes twice.
+func connectionKinds() []faults.Kind {
+	return slices.DeleteFunc(faults.Kinds(), func(k faults.Kind) bool {
+		return k == faults.KindDup || k == faults.KindReorder
+	})
+}
+
 // quietTail is the time at the end of a run in which nothing is wrong any
 // more, for progress.
 const quietTail = 2 * time.Second
@@ -78,11 +86,7 @@ func localRegister() Scenario {
 					"wal.segment-recycled", "wal.segment-removed", "buffer.evicted-dirty", "heap.pruned", "commit.grouped",
 				},
 			},
-			Params: []faults.Dim{
-				{Key: "clients", Values: []string{"4", "2", "8"}},
-				{Key: "keys", Values: []string{"12", "24", "48"}},
-				{Key: "writes", Values: []string{"50", "80"}},
-			},
+			Params:  scenarioDims(),
 			Config:  append(configDims(), localDims()...),
 			Horizon: time.Second + quietTail,
 			Quiet:   quietTail,

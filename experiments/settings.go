@@ -39,7 +39,7 @@ func parse(p faults.Plan) (Settings, error) {
 	v := faults.NewValues("scenario", p.Params)
 	s.Clients = int(v.Int("clients", 4, 1, 64))
 	s.Ops = int(v.Int("ops", 300, 1, 1_000_000))
-	s.Keys = v.Int("keys", 12, 1, 1_000_000)
+	s.Keys = v.Int("keys", 48, 1, 1_000_000)
 	s.Group = v.Int("group", 3, 1, 64)
 	s.Think = v.Duration("think", 24*time.Millisecond, 0, time.Minute)
 	s.Writes = v.Int("writes", 50, 0, 100)
@@ -96,16 +96,27 @@ func (s *Settings) parseConfig(v *faults.Values) error {
 	return s.Disk.Check()
 }
 
-// config are the dimensions of the engine that seeds vary, the tiniest first.
+// configDims are the dimensions of the engine that seeds vary, the tiniest
+// first. With the keys of scenarioDims the pool is never more than a quarter
+// of the table.
 func configDims() []faults.Dim {
 	return []faults.Dim{
-		{Key: "pool.pages", Values: []string{"4", "6", "8", "16"}},
-		{Key: "rows.per-page", Values: []string{"1", "2", "4"}},
+		{Key: "pool.pages", Values: []string{"4", "6"}},
+		{Key: "rows.per-page", Values: []string{"1", "2"}},
 		{Key: "value.bytes", Values: []string{"24", "200", "900"}},
 		{Key: "heap.lines", Values: []string{"8", "24", "60"}},
 		{Key: "xid.batch", Values: []string{"4", "64"}},
 		{Key: "status.cache", Values: []string{"4", "64"}},
 		{Key: "cores", Values: []string{"1", "2", "4"}},
+	}
+}
+
+// scenarioDims are the dimensions of the load.
+func scenarioDims() []faults.Dim {
+	return []faults.Dim{
+		{Key: "clients", Values: []string{"4", "2", "8"}},
+		{Key: "keys", Values: []string{"48", "96"}},
+		{Key: "writes", Values: []string{"50", "80"}},
 	}
 }
 

@@ -2,6 +2,7 @@ package experiments
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -239,4 +240,11 @@ func (h Hunter) runs(on, bug string, from, count uint64, see func(zoo.Sighting))
 		return fmt.Errorf("a hunt for %s ended at seed %d: %w\n%s", bug, next, err, stderr.String())
 	}
 	return nil
+}
+
+// BoardLine is one line of the scoreboard.
+func BoardLine(s zoo.Score) string {
+	return fmt.Sprintf("%-28s seeds %-22v caught by %s; apart: %s; escaped %d of %d; %d steps",
+		s.Bug.Name, s.Estimate(), cmp.Or(s.CaughtBy(), "nothing"), cmp.Or(s.Apart(), "nothing"),
+		s.Escaped(), len(s.Trials), s.Steps())
 }

@@ -40,8 +40,12 @@ func (d *drawer) step(k Kind) (Step, bool) {
 // moment, sometimes shortly after it; on one host in half the draws.
 func (d *drawer) mark() Trigger {
 	t := OnMark(1+d.N(4), pick(d, d.space.Marks), "")
-	if len(d.space.Hosts) > 0 && d.Chance(1, 2) {
-		t.Host = pick(d, d.space.Hosts)
+	hosts := d.space.Markers
+	if hosts == nil {
+		hosts = d.space.Hosts
+	}
+	if len(hosts) > 0 && d.Chance(1, 2) {
+		t.Host = pick(d, hosts)
 	}
 	if d.Chance(1, 4) {
 		t.Delay = d.octave(10*time.Microsecond, 10*time.Millisecond)

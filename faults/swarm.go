@@ -19,6 +19,8 @@ type Space struct {
 	Config   []Dim  // one value of each goes to the config line
 	Kinds    []Kind // kinds of fault that may come; nil: all
 
+	Markers []string // hosts that reach marks, for triggers; nil: all hosts
+
 	Horizon  time.Duration // length of the run
 	Quiet    time.Duration // so long before the horizon all faults end, for progress
 	MaxSteps int           // most faults of a plan; 0: 16

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"tornpage/engine/host"
@@ -187,6 +188,7 @@ func (w *World) SetPaused(name string, paused bool) {
 		return
 	}
 	inc.paused = paused
+	w.NoteFault(fmt.Sprintf("pause %s %v", name, paused))
 	if paused {
 		w.paused++
 		return

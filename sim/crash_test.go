@@ -151,7 +151,7 @@ func TestDeadDefersChangeNothing(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, []string{"kept"}, d.List())
 			require.Equal(t, uint64(1), d.Stats().Writes)
-			require.Empty(t, l.said)
+			require.Empty(t, without(l.said, "a: exit: input/output error"))
 			require.LessOrEqual(t, l.Event(), events+4, "only the crash itself may be in the trace")
 		})
 	}

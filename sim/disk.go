@@ -38,6 +38,7 @@ func (m *incarnation) until(at int64, ev host.WaitEvent) {
 // ready parks the running task while the device is stalled.
 func (m *incarnation) ready(d *disk, ev host.WaitEvent) {
 	for d.d.Stalled() {
+		m.w.struck("disk.stall")
 		t := m.group.Running()
 		d.stalled.push(parked{t, t.Gen()})
 		m.group.Park(ev)

@@ -36,6 +36,9 @@ func (w *World) Run(until time.Duration) Why {
 	w.forced = 0
 	w.q.Push(sched.Item{At: max(int64(until), w.now), Kind: evStop, Gen: w.stops})
 	w.stopItems++
+	if why, done := w.between(); done {
+		return why // a world that has failed, or in which nothing is left
+	}
 	for {
 		if why, done := w.guarded(); done {
 			return why

@@ -156,26 +156,37 @@ func richFaults(l *lab) {
 
 const richTime = 100 * time.Millisecond
 
-// traced runs a world and gives its trace as lines, its hash and what was said.
-func traced(tb testing.TB, l *lab, until time.Duration) (lines []string, hash uint64) {
-	l.Trace().Full = func(e *trace.Event) {
-		var b bytes.Buffer
-		require.NoError(tb, e.Print(&b, l.ProcessOf))
-		lines = append(lines, b.String())
-	}
-	l.must(tb, until)
-	for i, s := range l.said {
-		lines = append(lines, fmt.Sprintf("said at %v %s\n", l.when[i], s))
-	}
-	return lines, l.Hash()
+// record is all that can be seen of a run.
+type record struct {
+	events []trace.Event
+	said   []string
+	hash   uint64
+	name   func(who uint32) string
 }
 
-// sameTraces compares traces and names the first event in which they differ.
-func sameTraces(tb require.TestingT, want, got []string) {
-	for i := range min(len(want), len(got)) {
-		if want[i] != got[i] {
-			require.Fail(tb, "the runs differ", "first in event %d:\n  %s  %s", i+1, want[i], got[i])
+// traced runs a world up to a time and records it.
+func traced(tb testing.TB, l *lab, until time.Duration) *record {
+	r := &record{name: l.ProcessOf}
+	l.Trace().Full = func(e *trace.Event) { r.events = append(r.events, *e) }
+	l.must(tb, until)
+	for i, s := range l.said {
+		r.said = append(r.said, fmt.Sprintf("%v %s", l.when[i], s))
+	}
+	r.hash = l.Hash()
+	return r
+}
+
+// same compares runs and prints the first event in which they differ.
+func same(tb require.TestingT, want, got *record) {
+	for i := range min(len(want.events), len(got.events)) {
+		if want.events[i] != got.events[i] {
+			var b bytes.Buffer
+			require.NoError(tb, want.events[i].Print(&b, want.name))
+			require.NoError(tb, got.events[i].Print(&b, got.name))
+			require.Fail(tb, "the runs differ first in", b.String())
 		}
 	}
-	require.Equal(tb, len(want), len(got), "one run goes on after the other has ended")
+	require.Equal(tb, len(want.events), len(got.events), "one run goes on after the other has ended")
+	require.Equal(tb, want.hash, got.hash, "the events are equal, the hashes are not")
+	require.Equal(tb, want.said, got.said, "the events are equal, what the processes saw is not")
 }

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"tornpage/engine/host"
 	"tornpage/sim/sched"
 	"tornpage/sim/trace"
@@ -91,12 +93,11 @@ func (w *World) deliverConn(it sched.Item, msg message) {
 		inc.held = append(inc.held, it)
 		return
 	}
-	// The events of what was held come in a drawn order, the messages do not.
 	if e.late.len() > 0 {
 		if it.Gen != wasHeld {
 			e.late.push(it.Ref)
 		}
-		it.Ref = e.late.pop()
+		w.inTurn(e, it.Ref)
 		msg = *w.messages.at(it.Ref)
 	}
 	if msg.kind == msgData && !e.dead && e.err == nil {
@@ -121,6 +122,18 @@ func (w *World) deliverConn(it sched.Item, msg message) {
 	case msgClosed:
 		e.broke(host.ErrClosed)
 	}
+}
+
+// inTurn makes ref, whose event has come, the first of the late messages: the
+// events of what was held come in a drawn order, the messages must not.
+func (w *World) inTurn(e *endpoint, ref uint32) {
+	q := e.late.items[e.late.head:]
+	if first := q[0]; first != ref {
+		a, b := w.messages.at(first), w.messages.at(ref)
+		*a, *b = *b, *a
+		q[slices.Index(q, ref)] = first
+	}
+	e.late.pop()
 }
 
 func (w *World) receive(e *endpoint, ref uint32, msg message) {

@@ -29,6 +29,9 @@ func Key(seed uint64, parts ...string) uint64 {
 // Fold adds one name to a key. Names are separated: ("ab", "c") and ("a", "bc")
 // give different keys.
 func Fold(key uint64, part string) uint64 {
+	if part == "" {
+		return FoldN(key, 0) // else Mix would leave the key 0 as it is
+	}
 	h := key ^ uint64(len(part))*0x9e3779b97f4a7c15
 	for i := 0; i < len(part); i++ {
 		h = (h ^ uint64(part[i])) * 0x100000001b3 // FNV-1a's prime

@@ -16,6 +16,8 @@ func TestKeysSeparateNames(t *testing.T) {
 	require.NotEqual(t, draw.Key(1, "ab", "c"), draw.Key(1, "a", "bc"))
 	require.NotEqual(t, draw.Key(1, "a"), draw.Key(1, "a", ""))
 	require.NotEqual(t, draw.Key(1, ""), draw.Key(1))
+	require.NotEqual(t, draw.Key(0, ""), draw.Key(0), "the key 0 is where Mix stands still")
+	require.NotEqual(t, draw.Key(0, "", ""), draw.Key(0, ""))
 	require.NotEqual(t, draw.Key(1, "\x00"), draw.Key(1, "\x00\x00"))
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(rapid.StringN(0, 6, 6), 0, 4)
