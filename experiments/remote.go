@@ -130,6 +130,8 @@ func remoteRegister() Scenario {
 				},
 			},
 			Params:  scenarioDims(),
+			Kinds:   connectionKinds(),
+			Markers: []string{writerName, logName, pagesName, replicaName},
 			Config:  append(configDims(), remoteDims()...),
 			Horizon: time.Second + quietTail,
 			Quiet:   quietTail,

@@ -221,6 +221,7 @@ func (x *run) collect() {
 
 // result runs the checks.
 func (x *run) result(why sim.Why) *Result {
+	nameBoots(&x.rec.hist)
 	r := &Result{
 		Plan: x.plan, Why: why, Failure: x.w.Failure(), History: &x.rec.hist,
 		Hash: x.w.Hash(), Events: x.w.Event(), Virtual: x.w.Now(),

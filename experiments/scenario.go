@@ -87,6 +87,8 @@ func localRegister() Scenario {
 				},
 			},
 			Params:  scenarioDims(),
+			Kinds:   connectionKinds(),
+			Markers: []string{writerName},
 			Config:  append(configDims(), localDims()...),
 			Horizon: time.Second + quietTail,
 			Quiet:   quietTail,

@@ -216,22 +216,17 @@ func TestLinkFaultsStrike(t *testing.T) {
 // Faults of a process and of its zone meet; each direction has its own; zero
 // heals.
 func TestFaultsMerge(t *testing.T) {
-	l := newLab(t, configOf(1, node{"a", "x", idle}, node{"b", "y", hear}))
-	l.SetLink("x", "y", true, true, sim.LinkFaults{Drop: 5, Delay: 1000})
-	l.SetLink("a", "b", false, false, sim.LinkFaults{Delay: 2000})
-	l.SetLink("b", "a", false, false, sim.LinkFaults{Cut: true})
-	require.Equal(t, sim.LinkFaults{Drop: 5, Delay: 1000}, l.LinkOf("x", "y", true, true))
+	l := newLab(t, configOf(1, node{"a", "x", sendTo(5, "b")}, node{"b", "y", stamp}))
+	l.SetLink("x", "y", true, true, sim.LinkFaults{Drop: 1_000_000, Delay: 7000})
+	require.Equal(t, sim.LinkFaults{Drop: 1_000_000, Delay: 7000}, l.LinkOf("x", "y", true, true))
 	require.Equal(t, sim.LinkFaults{}, l.LinkOf("y", "x", true, true))
-	l.SetLink("x", "y", true, true, sim.LinkFaults{Delay: 1000})
+	l.SetLink("x", "y", true, true, sim.LinkFaults{Delay: 1000}) // in place of what was
+	l.SetLink("a", "y", false, true, sim.LinkFaults{Delay: 20_000})
+	l.SetLink("a", "b", false, false, sim.LinkFaults{Delay: 300_000})
+	l.SetLink("x", "b", true, false, sim.LinkFaults{Cut: true})
+	l.SetLink("x", "b", true, false, sim.LinkFaults{})
+	l.SetLink("b", "a", false, false, sim.LinkFaults{Cut: true}) // the other direction
 	l.BootAll()
-	l.Kill("a")
-	l.must(t, time.Millisecond)
-	l2 := newLab(t, configOf(1, node{"a", "x", sendTo(5, "b")}, node{"b", "y", stamp}))
-	l2.SetLink("x", "y", true, true, sim.LinkFaults{Delay: 1000})
-	l2.SetLink("a", "y", false, true, sim.LinkFaults{Delay: 20_000})
-	l2.SetLink("a", "b", false, false, sim.LinkFaults{Delay: 300_000})
-	l2.SetLink("b", "a", false, false, sim.LinkFaults{Cut: true})
-	l2.BootAll()
-	l2.must(t, time.Second)
-	require.Equal(t, []time.Duration{time.Millisecond + 321*time.Microsecond + card(5)}, l2.when)
+	l.must(t, time.Second)
+	require.Equal(t, []time.Duration{time.Millisecond + 321*time.Microsecond + card(5)}, l.when)
 }

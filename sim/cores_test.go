@@ -53,13 +53,11 @@ func TestCores(t *testing.T) {
 		l = cpuLab(t, seed, 2, two)
 		l.must(t, time.Millisecond)
 		require.Equal(t, "100µs p, 100µs q", ends(l), "two cores: side by side")
-		l = cpuLab(t, seed, 2, func(m host.Machine) { two2(m); idle(m) })
+		l = cpuLab(t, seed, 2, func(m host.Machine) { job(m, "p", 100); job(m, "q", 100); job(m, "r", 100); idle(m) })
 		l.must(t, time.Millisecond)
 		require.Equal(t, []time.Duration{100 * time.Microsecond, 100 * time.Microsecond, 200 * time.Microsecond}, l.when)
 	}
 }
-
-func two2(m host.Machine) { job(m, "p", 100); job(m, "q", 100); job(m, "r", 100) }
 
 // A long job makes room after each quantum (1 ms) while others wait, and keeps
 // its core when none does.

@@ -73,23 +73,21 @@ func count(all []string, what string) (n int) {
 // Two plans for one mark: of a kill and a power-off of the process that is in
 // it, in either order, the power-off counts.
 func TestKillAndPowerOffInOneMark(t *testing.T) {
-	for range 2 {
-		for _, killFirst := range []bool{true, false} {
-			l := start(t, 1, node{"a", "z", marker}, node{"b", "z", idle})
-			kill := func() { l.OnMark("step", "a", 1, func() { l.Kill("a") }) }
-			if killFirst {
-				kill()
-			}
-			l.OnMark("step", "a", 1, func() { l.PowerOff("a-m") })
-			if !killFirst {
-				kill()
-			}
-			l.OnMark("step", "a", 1, func() { l.Kill("b") })
-			l.must(t, 5*time.Millisecond)
-			require.Equal(t, []string{"a: before"}, l.said)
-			require.False(t, l.On("a-m"), "kill first: %v", killFirst)
-			require.False(t, l.Up("b"))
+	for _, killFirst := range []bool{true, false} {
+		l := start(t, 1, node{"a", "z", marker}, node{"b", "z", idle})
+		kill := func() { l.OnMark("step", "a", 1, func() { l.Kill("a") }) }
+		if killFirst {
+			kill()
 		}
+		l.OnMark("step", "a", 1, func() { l.PowerOff("a-m") })
+		if !killFirst {
+			kill()
+		}
+		l.OnMark("step", "a", 1, func() { l.Kill("b") })
+		l.must(t, 5*time.Millisecond)
+		require.Equal(t, []string{"a: before"}, l.said)
+		require.False(t, l.On("a-m"), "kill first: %v", killFirst)
+		require.False(t, l.Up("b"))
 	}
 }
 

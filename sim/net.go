@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"fmt"
+
 	"tornpage/engine/host"
 	"tornpage/engine/host/coop"
 	"tornpage/engine/invariant"
@@ -64,7 +66,7 @@ type LinkFaults struct {
 // faults meet, a message suffers both. The zero value heals.
 func (w *World) SetLink(from, to string, fromZone, toZone bool, f LinkFaults) {
 	key := [2]uint32{w.endID(from, fromZone), w.endID(to, toZone)}
-	w.log.Add(w.now, trace.Fault, 0, uint64(key[0])<<32|uint64(key[1]), uint64(f.Drop)<<32|uint64(f.Dup), uint64(f.Delay))
+	w.NoteFault(fmt.Sprintf("link %s %v %s %v %+v", from, fromZone, to, toZone, f))
 	if f == (LinkFaults{}) {
 		delete(w.links, key)
 	} else {

@@ -106,6 +106,12 @@ func (w *World) deliverConn(it sched.Item, msg message) {
 	}
 	w.release(it.Ref)
 	switch msg.kind {
+	case msgData:
+		// The other side does not know yet that this one is gone. A machine
+		// that is on says so, as TCP's reset does; one that is off says nothing.
+		if e.p.m.on {
+			e.push(message{kind: msgHangUp, port: e.port, from: e.p.addr, to: e.peer.p.addr, ep: e.peer}, nil)
+		}
 	case msgDial:
 		w.dialed(e, inc)
 	case msgAccepted:

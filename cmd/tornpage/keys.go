@@ -8,7 +8,7 @@ var known = map[string]setting{
 	// The scenario line.
 	"clients": {"4", "clients, each on a machine of its own"},
 	"ops":     {"300", "operations in all, before faults end"},
-	"keys":    {"12", "rows of the table"},
+	"keys":    {"48", "rows of the table"},
 	"group":   {"3", "consecutive keys read and written together"},
 	"think":   {"24ms", "longest pause of a client between operations"},
 	"writes":  {"50", "percent of operations that write"},

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"tornpage/experiments"
 )
 
 // The exit codes; see K2.
@@ -87,6 +89,10 @@ func (a *app) execute(ctx context.Context, args []string) int {
 }
 
 func main() {
+	// A process of a run on real machines is this program again.
+	if handled, code := experiments.DeployChild(); handled {
+		os.Exit(code)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	a := &app{
 		out: os.Stdout, err: os.Stderr, env: os.Getenv, now: time.Now,

@@ -24,6 +24,7 @@ type runFlags struct {
 	jobs        int
 	out         string
 	watch       watchFlags
+	realFlags
 }
 
 func runCommand(a *app) *cobra.Command {
@@ -36,12 +37,16 @@ many on all cores and prints one summary. A failing run is explained, and its
 plan is written to a file that replays it.`,
 		Example: `  tornpage run local/register --seed 7
   tornpage run local/register --seeds 1000 --csv seeds.csv
+  tornpage run remote/register --seed 7 --real --kills 5
   tornpage run local/register --seeds 200 --set fpw=off --set checksums=off`,
 		Args: exactly(1, "a scenario"),
 		RunE: func(c *cobra.Command, args []string) error {
 			sc, err := experiments.Find(args[0])
 			if err != nil {
 				return usage(err, "try: tornpage list")
+			}
+			if f.real {
+				return a.deploy(c.Context(), sc, &f)
 			}
 			if c.Flags().Changed("seeds") || f.csv != "" {
 				return a.hunt(c.Context(), sc, &f)
@@ -55,6 +60,7 @@ plan is written to a file that replays it.`,
 	c.Flags().IntVarP(&f.jobs, "jobs", "j", runtime.GOMAXPROCS(0), "worlds at a time; changes no result")
 	c.Flags().StringVar(&f.out, "out", "failures", "directory for the plans of failing runs")
 	f.watch.add(c)
+	f.realFlags.add(c)
 	return c
 }
 
