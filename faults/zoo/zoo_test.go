@@ -21,7 +21,7 @@ func TestBugsCompile(t *testing.T) {
 			required++
 		}
 	}
-	require.GreaterOrEqual(t, required, 6)
+	require.GreaterOrEqual(t, required, 9)
 	require.NoError(t, Go(root, bugs, t.TempDir(), "build", "./engine/..."))
 }
 

@@ -112,12 +112,12 @@ func (g *Group) Pay() {
 	t := g.running()
 	d := g.debt
 	g.debt = 0
-	t.event = EventCPU
-	t.since = g.driver.Now()
 	if g.skip != nil && g.skip.SkipWork(t, d) {
 		g.waited[EventCPU] += d
 		return
 	}
+	t.event = EventCPU
+	t.since = g.driver.Now()
 	g.driver.Compute(t, t.gen, d)
 	t.switchOut()
 }
@@ -147,7 +147,7 @@ func (g *Group) SleepUntil(at int64, ev WaitEvent) {
 	t.event = ev
 	t.since = g.driver.Now()
 	if g.skip != nil && g.skip.SkipTo(t, at) {
-		g.waited[ev] += at - t.since
+		g.waited[ev] += max(at-t.since, 0)
 		return
 	}
 	g.driver.Wake(t, t.gen, at)
