@@ -206,7 +206,7 @@ func sectorReport(w, g, got *page.Page, chain []version) []string {
 		for _, s := range differ {
 			old = old && *chain[i].data[s] == [sectorSize]byte(got[s*sectorSize:(s+1)*sectorSize])
 		}
-		if old && chain[i].same(got) {
+		if old && chain[i].same(got, false) {
 			return append(lines, fmt.Sprintf("the page is whole, but it is the older version at %v", chain[i].lsn))
 		}
 		if old {

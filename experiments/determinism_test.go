@@ -69,7 +69,7 @@ func sideOf(name string, p faults.Plan) Side {
 func TestFirstDifference(t *testing.T) {
 	sc, err := Find("local/register")
 	require.NoError(t, err)
-	p, err := small(sc.Plan(3))
+	p, err := Set(sc.Plan(3), "ops", "300")
 	require.NoError(t, err)
 	skewed := func(n uint64) faults.Plan {
 		return p.WithSteps([]faults.Step{

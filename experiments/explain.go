@@ -199,6 +199,18 @@ type moment struct {
 	boot  bool
 }
 
+// nextBoot is the event at which the next boot after an event opened, or that
+// event.
+func (m *Measured) nextBoot(event int64) int64 {
+	next := event
+	for _, b := range m.History.Boots {
+		if b.OpenedAt > event && (next == event || b.OpenedAt < next) {
+			next = b.OpenedAt
+		}
+	}
+	return next
+}
+
 // story is up to n telling events in order: the operations that show the
 // breach, and the latest of what happened to processes and machines.
 func (m *Measured) story(v checkers.Verdict, n int) []string {
@@ -211,6 +223,9 @@ func (m *Measured) story(v checkers.Verdict, n int) []string {
 				until = max(until, o.Call)
 			}
 		}
+	}
+	if v.Check == "durable" {
+		until = m.nextBoot(until) // which lost what these had written
 	}
 	world := m.world()
 	if until > 0 {

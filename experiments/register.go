@@ -53,6 +53,10 @@ func (c *register) boot(m host.Machine) {
 		if c.s.Think > 0 && r.Chance(1, 2) {
 			m.Sleep(time.Duration(r.N(uint64(c.s.Think))))
 		}
+		if c.done >= c.ops && !c.quiet() {
+			m.Sleep(20 * time.Millisecond) // its share is done; the rest is for progress
+			continue
+		}
 		side, name := 0, c.writer
 		if c.replica != "" && r.Chance(1, 4) {
 			side, name = 1, c.replica

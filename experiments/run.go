@@ -68,6 +68,10 @@ type run struct {
 	total   engineStats
 }
 
+// loadBound is how long clients may take for what is left of their share once
+// the faults are over; that they get on at all is for the progress check.
+const loadBound = 30 * time.Second
+
 // auditBound is how long the final read of every key may take.
 const auditBound = 5 * time.Second
 
@@ -144,10 +148,11 @@ func (x *run) load() sim.Why {
 		return why
 	}
 	x.revive()
-	for x.left > 0 && why == sim.TimeUp && x.w.Now() < x.quietAt+quietTail {
-		why = x.w.Run(min(x.w.Now()+50*time.Millisecond, x.quietAt+quietTail))
+	for end := x.quietAt + loadBound; x.left > 0 && why == sim.TimeUp && x.w.Now() < end; {
+		why = x.w.Run(min(x.w.Now()+50*time.Millisecond, end))
 		x.revive()
 	}
+	x.left = 0 // whoever goes on after the bound stops nothing any more
 	return why
 }
 

@@ -41,7 +41,7 @@ func parse(p faults.Plan) (Settings, error) {
 	s.Ops = int(v.Int("ops", 300, 1, 1_000_000))
 	s.Keys = v.Int("keys", 48, 1, 1_000_000)
 	s.Group = v.Int("group", 3, 1, 64)
-	s.Think = v.Duration("think", 24*time.Millisecond, 0, time.Minute)
+	s.Think = v.Duration("think", 40*time.Millisecond, 0, time.Minute)
 	s.Writes = v.Int("writes", 50, 0, 100)
 	s.Horizon = v.Duration("horizon", time.Second, 0, time.Hour)
 	s.Timeout = v.Duration("timeout", 150*time.Millisecond, time.Millisecond, time.Minute)

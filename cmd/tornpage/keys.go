@@ -10,7 +10,7 @@ var known = map[string]setting{
 	"ops":     {"300", "operations in all, before faults end"},
 	"keys":    {"48", "rows of the table"},
 	"group":   {"3", "consecutive keys read and written together"},
-	"think":   {"24ms", "longest pause of a client between operations"},
+	"think":   {"40ms", "longest pause of a client between operations"},
 	"writes":  {"50", "percent of operations that write"},
 	"horizon": {"1s", "when faults end, if the plan says nothing"},
 	"timeout": {"150ms", "how long a client waits for an answer"},

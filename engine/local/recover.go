@@ -83,7 +83,7 @@ func (s *Storage) openFiles() error {
 	if err := s.listSegments(); err != nil {
 		return err
 	}
-	block := make([]byte, rewriteBlock)
+	block := make([]byte, min(rewriteBlock, int(s.layout.SegSize)))
 	at := wal.PageStart(s.control.Redo)
 	for seg := s.layout.Segment(at); s.segments[seg]; seg++ {
 		f, err := s.logs.Open(s.layout.SegmentName(seg), host.ClassWAL, false)

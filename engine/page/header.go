@@ -69,9 +69,6 @@ func (p *Page) SetLSN(l LSN) {
 // Checksum is the stored checksum; Seal sets it.
 func (p *Page) Checksum() uint16 { return le.Uint16(p[offChecksum:]) }
 
-// ClearChecksum makes two pages comparable that were sealed or not.
-func (p *Page) ClearChecksum() { le.PutUint16(p[offChecksum:], 0) }
-
 // Flags are HasFreeLines, PageFull, AllVisible.
 func (p *Page) Flags() uint16 { return le.Uint16(p[offFlags:]) }
 
