@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"runtime/debug"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,7 +63,10 @@ func TestPoolIsSmall(t *testing.T) {
 
 func TestLocalRegister(t *testing.T) { sweep(t, "local/register", 40) }
 
+// BenchmarkSeed is one plan of local/register with some 300 operations, drawn,
+// run and checked. The collector is set as in the command.
 func BenchmarkSeed(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	sc, err := Find("local/register")
 	require.NoError(b, err)
 	var c checkers.Checker
