@@ -3,6 +3,7 @@ package checkers
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/anishathalye/porcupine"
@@ -123,7 +124,40 @@ func (c *Checker) group(root int32) (ops []porcupine.Operation, keys []int32) {
 				Call: p.begin, Return: p.end})
 		}
 	}
-	return ops, keys
+	return redundant(ops), keys
+}
+
+// redundant leaves out each read whose interval contains that of another read
+// with the same answer: wherever that one is placed, this one can be placed
+// beside it. Views at one point share an interval, and a search that took a
+// wrong turn would otherwise try all subsets of them.
+func redundant(ops []porcupine.Operation) []porcupine.Operation {
+	kept := map[string][]int{} // places in out, by what was read
+	out := ops[:0]
+	for _, o := range ops {
+		p := o.Input.(step).op
+		if p.Verb != model.Read {
+			out = append(out, o)
+			continue
+		}
+		key := fmt.Sprint(p.Keys, p.Values)
+		covers := slices.ContainsFunc(kept[key], func(i int) bool {
+			return o.Call <= out[i].Call && out[i].Return <= o.Return
+		})
+		if covers {
+			continue
+		}
+		// What is kept already may contain this one; narrowing it is enough.
+		if i := slices.IndexFunc(kept[key], func(i int) bool {
+			return out[i].Call <= o.Call && o.Return <= out[i].Return
+		}); i >= 0 {
+			out[kept[key][i]] = o
+			continue
+		}
+		kept[key] = append(kept[key], len(out))
+		out = append(out, o)
+	}
+	return out
 }
 
 // step is what porcupine carries through as an input.

@@ -85,7 +85,7 @@ func (w *Writer) runSender() {
 func (w *Writer) reconnect() {
 	w.m.Mark("remote.reconnecting")
 	r, ok := w.request(&message{kind: msgResume, epoch: w.epoch}, msgResumed)
-	if !ok {
+	if !ok || w.link == nil { // it may break between the answer and this task's turn
 		w.m.Sleep(w.cfg.Retry)
 		return
 	}
