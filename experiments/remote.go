@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"tornpage/checkers"
+	"tornpage/engine"
 	"tornpage/engine/compute"
-	"tornpage/engine/db"
 	"tornpage/engine/host"
 	"tornpage/engine/remote"
 	"tornpage/faults"
@@ -35,22 +35,9 @@ func (x *run) remoteWriter(m host.Machine) {
 	if err != nil {
 		x.refuse(m, err)
 	}
-	cfg := x.s.Compute
-	var w *watched
-	cfg.Published = func(xid uint32, lsn db.Token) { w.published(xid, lsn) }
-	eng, err := compute.New(m, cfg)
-	if err != nil {
-		x.refuse(m, err)
-	}
-	var st *remote.Writer
-	st = remote.NewWriter(marked{m, func(mark string) {
-		if mark == "remote.took-over" {
-			x.obs.survived(st.Durable())
-		}
-	}}, rc)
-	w = x.obs.watch(m, st)
-	x.eng = eng
-	x.serve(m, eng, w)
+	x.writer(m, "remote.took-over", func(m host.Machine, _ *compute.Engine) engine.Storage {
+		return remote.NewWriter(m, rc)
+	})
 }
 
 // remotePart is the boot function of another process of the storage.

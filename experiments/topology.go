@@ -28,6 +28,16 @@ const (
 
 // localWriter is the boot function of a writer on storage local.
 func (x *run) localWriter(m host.Machine) {
+	x.writer(m, "recovery.redone", func(m host.Machine, eng *compute.Engine) engine.Storage {
+		x.loc = local.New(m, x.s.Local, eng.Pool())
+		return x.loc
+	})
+}
+
+// writer makes an engine on a storage, both under observation, and serves. cut
+// is the mark in which the storage has decided what survived, as its durable
+// point says then.
+func (x *run) writer(m host.Machine, cut string, storage func(host.Machine, *compute.Engine) engine.Storage) {
 	cfg := x.s.Compute
 	var w *watched
 	cfg.Published = func(xid uint32, lsn db.Token) { w.published(xid, lsn) }
@@ -35,14 +45,14 @@ func (x *run) localWriter(m host.Machine) {
 	if err != nil {
 		x.refuse(m, err)
 	}
-	var st *local.Storage
-	st = local.New(marked{m, func(mark string) {
-		if mark == "recovery.redone" {
+	var st engine.Storage
+	st = storage(marked{m, func(mark string) {
+		if mark == cut {
 			x.obs.survived(st.Durable())
 		}
-	}}, x.s.Local, eng.Pool())
+	}}, eng)
 	w = x.obs.watch(m, st)
-	x.eng, x.loc = eng, st
+	x.eng = eng
 	x.serve(m, eng, w)
 }
 

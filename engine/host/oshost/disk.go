@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 
 	"tornpage/engine/host"
@@ -20,9 +19,6 @@ type disk struct {
 	name string
 	dir  string
 }
-
-// maxFileName is NAME_MAX of the file systems in use, in bytes.
-const maxFileName = 255
 
 // block runs f on a worker while the calling task is parked with the label ev.
 // f must touch nothing that another goroutine can touch.
@@ -38,8 +34,8 @@ func (p *Process) block(ev host.WaitEvent, f func()) {
 
 // path checks a flat file name and gives its path.
 func (d *disk) path(name string) (string, error) {
-	if name == "" || name == "." || name == ".." || len(name) > maxFileName || strings.ContainsAny(name, "/\\\x00") {
-		return "", fmt.Errorf("%w: %.300q is no file name of 1 to %d bytes without slashes", host.ErrIO, name, maxFileName)
+	if err := host.CheckFileName(name); err != nil {
+		return "", err
 	}
 	return filepath.Join(d.dir, name), nil
 }
