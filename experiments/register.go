@@ -128,6 +128,10 @@ func (c *register) operate(r *host.Rand, conn *db.Client) {
 		}
 		return
 	}
+	if c.s.Groups {
+		c.write(c.op(checkers.MultiPut, c.group(r)...), conn, false)
+		return
+	}
 	switch r.N(8) {
 	case 0, 1, 2:
 		c.write(c.op(checkers.Put, one), conn, false)
@@ -233,10 +237,13 @@ func (c *register) write(op checkers.Op, conn *db.Client, rollback bool) {
 }
 
 // encodeValue makes a value of bytes: its number, padded to a length that the
-// number decides, so that a compare-and-set can name it again.
+// number decides, so that a compare-and-set can name it again, or to the full
+// length.
 func (c *register) encodeValue(v uint64) []byte {
 	n := 8
-	if c.s.Value > 8 {
+	if c.s.Fixed {
+		n = c.s.Value
+	} else if c.s.Value > 8 {
 		n += int(host.Mix(v) % uint64(c.s.Value-7))
 	}
 	b := make([]byte, n)

@@ -12,7 +12,7 @@ import (
 )
 
 // Settings is all that the scenario and config lines of a plan may say. The
-// defaults are in parse; README.md has a table of them.
+// defaults are in parse; "tornpage list" prints them with their meaning.
 type Settings struct {
 	// The scenario line.
 	Clients int           // clients, each a process on a machine of its own
@@ -21,6 +21,7 @@ type Settings struct {
 	Group   int64         // consecutive keys that are read and written together
 	Think   time.Duration // longest pause of a client between two operations
 	Writes  int64         // percent of operations that write
+	Groups  bool          // every write is of a group of keys and meant to commit
 	Horizon time.Duration // when faults end at the latest
 	Timeout time.Duration // how long a client waits for an answer
 
@@ -30,7 +31,8 @@ type Settings struct {
 	Remote  remote.Config
 	Disk    simdisk.Config
 	Cores   int
-	Value   int // bytes of a value
+	Value   int  // bytes of a value
+	Fixed   bool // every value has all of them
 }
 
 // parse reads and checks the two lines of a plan.
@@ -43,6 +45,7 @@ func parse(p faults.Plan) (Settings, error) {
 	s.Group = v.Int("group", 3, 1, 64)
 	s.Think = v.Duration("think", 40*time.Millisecond, 0, time.Minute)
 	s.Writes = v.Int("writes", 50, 0, 100)
+	s.Groups = v.Choice("mix", "all", "all", "groups") == "groups"
 	s.Horizon = v.Duration("horizon", time.Second, 0, time.Hour)
 	s.Timeout = v.Duration("timeout", 150*time.Millisecond, time.Millisecond, time.Minute)
 	if err := v.Err(); err != nil {
@@ -53,6 +56,7 @@ func parse(p faults.Plan) (Settings, error) {
 
 func (s *Settings) parseConfig(v *faults.Values) error {
 	s.Value = int(v.Int("value.bytes", 24, 8, 2000))
+	s.Fixed = v.Bool("value.fixed", false)
 	s.Cores = int(v.Int("cores", 2, 1, 64))
 	s.Compute = compute.Config{
 		Rows: s.Keys, ValueBytes: s.Value,

@@ -12,11 +12,13 @@ var known = map[string]setting{
 	"group":   {"3", "consecutive keys read and written together"},
 	"think":   {"40ms", "longest pause of a client between operations"},
 	"writes":  {"50", "percent of operations that write"},
+	"mix":     {"all", "all: writes of every kind; groups: only puts of a group of keys"},
 	"horizon": {"1s", "when faults end, if the plan says nothing"},
 	"timeout": {"150ms", "how long a client waits for an answer"},
 
 	// The config line: the engine.
 	"value.bytes":   {"24", "bytes of a value"},
+	"value.fixed":   {"off", "every value has all of its bytes"},
 	"cores":         {"2", "cores of the writer's machine"},
 	"rows.per-page": {"2", "rows that a page is filled with; 0: as many as fit"},
 	"heap.lines":    {"24", "rows and dead versions that fit a page; 0: as many as its bytes allow"},
