@@ -99,6 +99,10 @@ func tail(median int64) draw.Quantiles {
 	}
 }
 
+// minBandwidth keeps the time of the longest message within 64 bits of fixed
+// point (see latencies.perByte).
+const minBandwidth = 4_000_000
+
 // check names the first thing that is wrong.
 func (n *Net) check() error {
 	for _, q := range []struct {
@@ -109,9 +113,9 @@ func (n *Net) check() error {
 			return fmt.Errorf("sim: Net.%s is no distribution: want quantiles from 0 to 1,000,000 ppm, rising, not negative, no step of 2.1 s or more", q.name)
 		}
 	}
-	if n.Bandwidth < 1_000 || n.PerMessage < 0 || n.Retransmit <= 0 || n.BreakAfter <= 0 {
-		return fmt.Errorf("sim: Net: bandwidth %d, per message %v, retransmit %v, break after %v: want at least 1,000 bytes/s and positive times",
-			n.Bandwidth, n.PerMessage, n.Retransmit, n.BreakAfter)
+	if n.Bandwidth < minBandwidth || n.PerMessage < 0 || n.Retransmit <= 0 || n.BreakAfter <= 0 {
+		return fmt.Errorf("sim: Net: bandwidth %d, per message %v, retransmit %v, break after %v: want at least %d bytes/s and positive times",
+			n.Bandwidth, n.PerMessage, n.Retransmit, n.BreakAfter, minBandwidth)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ type machine struct {
 	in     int64 // and to receive
 	slow   int64 // factor of the network card
 	skew   int64
-	drift  int64 // parts per million, from driftAt on
+	drift  int64 // parts per million, from since on
 	since  int64 // when drift was set
 }
 
