@@ -9,6 +9,7 @@ import (
 	"tornpage/engine/compute"
 	"tornpage/engine/db"
 	"tornpage/engine/host"
+	"tornpage/engine/host/coop"
 	"tornpage/engine/local"
 	"tornpage/faults"
 	"tornpage/sim"
@@ -21,6 +22,8 @@ type Options struct {
 	MaxEvents uint64                             // 0: 20 million
 	Trace     func(w *sim.World, e *trace.Event) // called for every event
 	Checker   *checkers.Checker                  // used again from run to run
+	// Coroutines are used again from run to run, by one run at a time.
+	Coroutines *coop.Pool
 }
 
 // Result is what a run gave.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tornpage/checkers"
+	"tornpage/engine/host/coop"
 	"tornpage/faults"
 )
 
@@ -70,10 +71,12 @@ func BenchmarkSeed(b *testing.B) {
 	sc, err := Find("local/register")
 	require.NoError(b, err)
 	var c checkers.Checker
+	var pool coop.Pool
+	defer pool.Close()
 	ops, events := 0, uint64(0)
 	b.ReportAllocs()
 	for i := range b.N {
-		r, err := Run(sc.Plan(uint64(i)), Options{Checker: &c})
+		r, err := Run(sc.Plan(uint64(i)), Options{Checker: &c, Coroutines: &pool})
 		require.NoError(b, err)
 		require.True(b, r.Green(), "seed %d", i)
 		ops += len(r.History.Ops)

@@ -89,7 +89,7 @@ func localWorld(x *run) sim.Config {
 
 // base is what all worlds share.
 func (x *run) base() sim.Config {
-	return sim.Config{Seed: x.plan.Seed, Log: x.opt.Log, MaxEvents: x.opt.MaxEvents}
+	return sim.Config{Seed: x.plan.Seed, Log: x.opt.Log, MaxEvents: x.opt.MaxEvents, Coroutines: x.opt.Coroutines}
 }
 
 // clientName is the process of a worker.

@@ -141,7 +141,7 @@ func New(cfg Config) (*World, error) {
 		strikes: map[string]uint64{},
 		links:   map[[2]uint32]*LinkFaults{},
 	}
-	w.loop.Panicked = w.panicked
+	w.loop.Panicked, w.loop.Pool = w.panicked, cfg.Coroutines
 	if err := w.cfg.Net.check(); err != nil {
 		return nil, err
 	}

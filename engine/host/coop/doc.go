@@ -27,7 +27,8 @@
 //	    Group.Alive first.
 //	C6  A panic in a task does not unwind the loop. It is reported with the
 //	    task's own stack; a panic of a dead group is dropped.
-//	C7  Ended coroutines are pooled with their stacks, and Close ends them all.
+//	C7  Ended coroutines are pooled with their stacks. Close ends them all, or
+//	    hands them to the Pool of a later loop.
 //
 // # Not promised
 //

@@ -43,7 +43,9 @@ type Loop struct {
 	// runtime.Goexit (then value is ErrGoexit). It runs in the task's place,
 	// outside of any task. Nil: such a panic is dropped.
 	Panicked func(t *Task, value any, stack []byte)
-	failed   *failure
+	// Pool, if set before the first task, lends and takes back coroutines.
+	Pool   *Pool
+	failed *failure
 }
 
 type failure struct {
@@ -114,11 +116,18 @@ func (l *Loop) take() *Task {
 		t.done = false
 		return t
 	}
+	if p := l.Pool; p != nil && len(p.idle) > 0 {
+		t := p.idle[len(p.idle)-1]
+		p.idle = p.idle[:len(p.idle)-1]
+		t.index, t.done = uint32(len(l.all)), false
+		l.all = append(l.all, t)
+		return t
+	}
 	t := &Task{index: uint32(len(l.all))}
 	l.all = append(l.all, t)
 	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
 		t.yield = yield
-		for l.run(t) && yield(struct{}{}) {
+		for t.group.loop.run(t) && yield(struct{}{}) {
 		}
 	})
 	return t
@@ -206,10 +215,29 @@ func (l *Loop) ended(t *Task) {
 	}
 }
 
-// Close ends the pooled coroutines. Every group must be dead or done by then.
+// Close gives the idle coroutines to the Pool, or ends them. Every group must
+// be dead or done by then.
 func (l *Loop) Close() {
 	for _, t := range l.idle {
+		if p := l.Pool; p != nil && len(p.idle) < maxIdle {
+			t.group = nil
+			p.idle = append(p.idle, t)
+			continue
+		}
 		t.stop()
 	}
 	l.idle = nil
+}
+
+// Pool hands coroutines, with the stacks that they have grown, from a Loop that
+// is closed to a later one. It serves one Loop at a time. Which coroutine runs a
+// task cannot be seen by the task.
+type Pool struct{ idle []*Task }
+
+// Close ends the coroutines.
+func (p *Pool) Close() {
+	for _, t := range p.idle {
+		t.stop()
+	}
+	p.idle = nil
 }

@@ -1,0 +1,30 @@
+package experiments
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"tornpage/engine/host/coop"
+)
+
+// TestCoroutinesChangeNothing: worlds that use each other's coroutines run as
+// worlds of their own do, and the pool gives all of them back.
+func TestCoroutinesChangeNothing(t *testing.T) {
+	sc, err := Find("remote/register")
+	require.NoError(t, err)
+	before := runtime.NumGoroutine()
+	var pool coop.Pool
+	for seed := range uint64(6) {
+		alone, err := Run(sc.Plan(seed), Options{})
+		require.NoError(t, err)
+		lent, err := Run(sc.Plan(seed), Options{Coroutines: &pool})
+		require.NoError(t, err)
+		require.Equal(t, alone.Hash, lent.Hash, "seed %d", seed)
+		require.Equal(t, alone.Events, lent.Events)
+	}
+	require.Greater(t, runtime.NumGoroutine(), before, "the pool keeps coroutines")
+	pool.Close()
+	require.Equal(t, before, runtime.NumGoroutine())
+}
