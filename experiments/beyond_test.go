@@ -68,8 +68,9 @@ func TestBeyondTheBudget(t *testing.T) {
 		faults.KindPowerOff, faults.KindKill,
 	}
 	space.Config = append(space.Config, faults.Dim{Key: "checksums", Values: []string{"off"}})
+	const runs = 300
 	losses, refusals, silent := 0, 0, 0
-	for seed := range uint64(150) {
+	for seed := range uint64(runs) {
 		r, err := Run(faults.Swarm(seed, space), Options{})
 		require.NoError(t, err)
 		lost := lostKeys(r.History)
@@ -85,7 +86,7 @@ func TestBeyondTheBudget(t *testing.T) {
 	}
 	require.Zero(t, silent)
 	require.Positive(t, losses, "no run lost anything: the faults did not strike")
-	t.Logf("150 runs: %d lost rows, each reported; %d more were refused or reported", losses, refusals)
+	t.Logf("%d runs: %d lost rows, each reported; %d more were refused or reported", runs, losses, refusals)
 }
 
 // TestLostKeysSees: the second opinion is not blind.
