@@ -141,11 +141,7 @@ func (x *run) clientEnded(*register) {
 
 // load runs clients and faults, until every client is done.
 func (x *run) load() sim.Why {
-	for _, p := range x.w.Processes() {
-		if p != auditName {
-			x.w.Boot(p)
-		}
-	}
+	x.revive()
 	why := x.w.Run(x.quietAt)
 	if why != sim.TimeUp {
 		return why
@@ -159,7 +155,8 @@ func (x *run) load() sim.Why {
 	return why
 }
 
-// revive boots what is down once the faults are over, as an operator would.
+// revive switches on and boots all that is down, as an operator would: at the
+// start, and once the faults are over.
 func (x *run) revive() {
 	for _, m := range x.w.Machines() {
 		x.w.PowerOn(m)
@@ -176,7 +173,6 @@ func (x *run) revive() {
 func (x *run) final() sim.Why {
 	for _, m := range x.w.Machines() {
 		if len(x.w.Disks(m)) > 0 {
-			x.collect()
 			x.w.PowerOff(m)
 		}
 	}
@@ -215,7 +211,8 @@ func (x *run) audit(m host.Machine) {
 	}
 }
 
-// collect adds the counters of the boot that is about to end.
+// collect adds the counters of the writer's last boot: when the next one begins,
+// however that one ended, and at the end of the run.
 func (x *run) collect() {
 	if x.eng == nil {
 		return

@@ -88,3 +88,27 @@ func BenchmarkSeed(b *testing.B) {
 }
 
 func TestRemoteRegister(t *testing.T) { sweep(t, "remote/register", 40) }
+
+// TestCountersCoverEveryBoot: a writer that was killed has done its work all
+// the same.
+func TestCountersCoverEveryBoot(t *testing.T) {
+	p, err := faults.Parse("plan", `tornpage plan 1
+scenario local/register clients=2 ops=60 think=5ms
+seed 1
+at 100ms for 5ms kill db
+at 500ms quiet
+`)
+	require.NoError(t, err)
+	r, err := Run(p, Options{})
+	require.NoError(t, err)
+	requireGreen(t, r)
+	require.EqualValues(t, 3, r.Marks[openedMark])
+	committed := uint64(0)
+	for i := range r.History.Ops {
+		if o := &r.History.Ops[i]; o.Writes() && o.Outcome == checkers.Committed && (o.Kind != checkers.CAS || o.OK) {
+			committed++
+		}
+	}
+	require.GreaterOrEqual(t, r.Compute.Committed, committed)
+	require.Equal(t, r.Marks["checkpoint.done"], r.Local.Checkpoints)
+}

@@ -38,6 +38,7 @@ func (x *run) localWriter(m host.Machine) {
 // is the mark in which the storage has decided what survived, as its durable
 // point says then.
 func (x *run) writer(m host.Machine, cut string, storage func(host.Machine, *compute.Engine) engine.Storage) {
+	x.collect()
 	cfg := x.s.Compute
 	var w *watched
 	cfg.Published = func(xid uint32, lsn db.Token) { w.published(xid, lsn) }
