@@ -215,14 +215,20 @@ func leaveTimers(m host.Machine) error {
 	return nil
 }
 
+// driveTimers counts what fired while the first boot still lived: on a busy
+// real machine its short sleep may outlast the timers.
 func driveTimers(w World) error {
-	for range 2 {
+	inTime := 0
+	for boot := range 2 {
 		w.Boot("one")
 		if err := verdict(w, "one"); err != nil {
 			return err
 		}
+		if boot == 0 {
+			inTime = count(w, "one", "old timer")
+		}
 	}
-	if n := count(w, "one", "old timer"); n > 0 {
+	if n := count(w, "one", "old timer") - inTime; n > 0 {
 		return fmt.Errorf("%d timers of the first boot fired after it", n)
 	}
 	return nil
