@@ -38,7 +38,8 @@ type Storage interface {
 	Open() (State, error)
 	// Admit blocks until there is room for about so many bytes of log. It is
 	// the only back-pressure: called without latches, before a
-	// mini-transaction is built.
+	// mini-transaction is built. ErrFull refuses this change and no more: once
+	// there is space again, so does Admit; every other error is final (S6).
 	Admit(bytes int) error
 	// Floor is the redo point that decides images: a page whose LSN is at or
 	// below it needs a full-page image in the next record that changes it.
@@ -121,4 +122,5 @@ var (
 	ErrNoPage     = errors.New("no such page")
 	ErrFenced     = errors.New("a newer writer has taken over")
 	ErrStopped    = errors.New("storage stopped: everything above the durable point is unknown")
+	ErrFull       = errors.New("the disk is full: changes are refused, reads go on; free space or add some")
 )

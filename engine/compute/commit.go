@@ -11,7 +11,7 @@ import (
 // commit ends a transaction whose changes are in the log, and blocks until
 // that is published.
 func (e *Engine) commit(w *work, xid uint32) db.Outcome {
-	if err := e.admitBytes(admitSmall); err != nil {
+	if err := e.admitSmall(); err != nil {
 		return aborted(db.WhyStorage, err)
 	}
 	f, err := e.pool.Pin(page.StatusID(xid))
@@ -99,7 +99,7 @@ func (e *Engine) abort(w *work, xid uint32) {
 }
 
 func (e *Engine) logAbort(w *work, xid uint32) {
-	if err := e.admitBytes(admitSmall); err != nil {
+	if err := e.admitSmall(); err != nil {
 		return
 	}
 	f, err := e.pool.Pin(page.StatusID(xid))

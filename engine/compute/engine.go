@@ -9,6 +9,7 @@ import (
 	"tornpage/engine/heap"
 	"tornpage/engine/host"
 	"tornpage/engine/page"
+	"tornpage/engine/pager"
 	"tornpage/engine/txn"
 	"tornpage/engine/wal"
 )
@@ -23,6 +24,7 @@ type Engine struct {
 	geo    heap.Geometry
 	st     engine.Storage
 	pool   *buffer.Pool
+	pg     *pager.Pager
 	status *txn.Status
 	txns   *txn.Manager
 	queue  *txn.Queue
@@ -48,6 +50,7 @@ func New(m host.Machine, cfg Config) (*Engine, error) {
 		locks: txn.NewLocks(m),
 		ended: m.NewCond(host.WaitWork),
 	}
+	e.pg = pager.New(m, e.pool, e.fail)
 	e.pool.OnFail(e.fail)
 	return e, nil
 }
@@ -72,6 +75,7 @@ func (e *Engine) Open(st engine.Storage) error {
 	}
 	e.st, e.state = st, state
 	e.pool.Attach(st, state.End)
+	e.pg.Attach(st)
 	e.status = txn.NewStatus(e.m, e.pool, e.cfg.StatusCache)
 	e.txns = txn.NewManager(e.m, e.status, state.NextXID, state.End, e.cfg.XIDBatch, e.logHorizon)
 	e.queue = txn.NewQueue(e.m, e.txns, st, e.cfg.Published)
@@ -121,7 +125,7 @@ func (e *Engine) fail(err error) {
 	}
 	e.failed = err
 	e.m.Logf("engine failed: %v", err)
-	e.pool.Fail(err)
+	e.pg.Fail(err)
 	if e.open {
 		e.txns.Fail(err)
 		e.queue.Fail(err)
@@ -141,6 +145,7 @@ func (e *Engine) usable() error {
 func (e *Engine) Stats() Stats {
 	s := e.stats
 	s.Pool = e.pool.Stats()
+	s.Records, s.LogBytes, s.Images, s.Rebuilt = e.pg.Stats.Records, e.pg.Stats.LogBytes, e.pg.Stats.Images, e.pg.Stats.Rebuilt
 	s.LockWaits = e.locks.Waits
 	if e.open {
 		s.Committed = e.queue.Stats.Commits
