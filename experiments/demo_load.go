@@ -67,9 +67,10 @@ func demoTornPage() Scenario {
 func demoWorld(x *run) sim.Config {
 	x.opened = x.takeOrders
 	l := &tornLoad{register: register{
-		s: &x.s, rec: x.rec, writer: writerName, worker: 1, last: make([]uint64, x.s.Keys), ended: x.clientEnded,
+		client: client{worker: 1, ended: x.clientEnded},
+		s:      &x.s, rec: x.rec, writer: writerName, last: make([]uint64, x.s.Keys),
 	}}
-	x.clients = append(x.clients, &l.register)
+	x.clients = append(x.clients, &l.client)
 	cfg := x.base()
 	cfg.Machines = []sim.Machine{
 		{Name: "db-m", Zone: "a", Cores: x.s.Cores, Disks: []sim.Disk{
@@ -120,7 +121,7 @@ func (l *tornLoad) boot(m host.Machine) {
 }
 
 func (l *tornLoad) work(m host.Machine) {
-	l.client = l.rec.client()
+	l.id = l.rec.client()
 	if m.Boot() == 1 {
 		l.fill(m)
 		l.order(m)
@@ -134,7 +135,7 @@ func (l *tornLoad) work(m host.Machine) {
 	l.readEvery(m, 1)
 	m.Mark(markRead)
 	l.finish = true
-	l.ended(&l.register)
+	l.ended()
 }
 
 // connect gives a connection that works.
@@ -219,7 +220,7 @@ func (l *tornLoad) put(m host.Machine, op checkers.Op, remove bool) {
 		l.rec.end(i, checkers.Aborted, 0)
 	default:
 		l.rec.end(i, checkers.Unknown, 0)
-		l.client = l.rec.client()
+		l.id = l.rec.client()
 	}
 }
 

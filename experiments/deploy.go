@@ -186,7 +186,7 @@ func (x *run) servers(cfg sim.Config) []string {
 }
 
 func (x *run) isClient(name string) bool {
-	return slices.ContainsFunc(x.clients, func(c *register) bool { return clientName(c.worker) == name })
+	return slices.ContainsFunc(x.clients, func(c *client) bool { return clientName(c.worker) == name })
 }
 
 // clean removes what the deployment has made.

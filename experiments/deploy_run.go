@@ -120,7 +120,7 @@ func (d *deployment) until(ctx context.Context, what string, cond func() bool) e
 }
 
 func (d *deployment) clientsDone() bool {
-	return !slices.ContainsFunc(d.x.clients, func(c *register) bool { return !d.finish[clientName(c.worker)] })
+	return !slices.ContainsFunc(d.x.clients, func(c *client) bool { return !d.finish[clientName(c.worker)] })
 }
 
 // bootAll starts every process but the auditor and those that have done their

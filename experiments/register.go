@@ -17,28 +17,18 @@ const dbPort host.Port = 1
 // compare-and-sets, multi-key reads and writes of one group of keys, rollbacks,
 // and, where there is a replica, views of it. It outlives boots of its process.
 type register struct {
+	client
 	s       *Settings
 	rec     *Recorder
 	writer  string
 	replica string // "": none
-	worker  int
-	ops     int // to do before the faults end
-	quiet   func() bool
-	ended   func(*register)
 
-	done     int
-	after    int // committed since the faults ended
-	client   int
+	id       int      // changes after each unknown outcome
 	last     []uint64 // what the client believes each key to hold
 	seen     db.Token // its newest token, for sessions on the replica
 	flight   int      // one more than the index of the operation under way
-	finish   bool
-	answered bool // the last operation committed
+	answered bool     // the last operation committed
 }
-
-// quietOps is how many operations each client commits after the faults have
-// ended, so that progress has something to look at.
-const quietOps = 3
 
 // boot is the client's process.
 func (c *register) boot(m host.Machine) {
@@ -47,16 +37,9 @@ func (c *register) boot(m host.Machine) {
 		c.rec.end(c.flight-1, checkers.Unknown, 0)
 		c.flight = 0
 	}
-	c.client = c.rec.client()
+	c.id = c.rec.client()
 	var conns [2]*db.Client
-	for !c.over() {
-		if c.s.Think > 0 && r.Chance(1, 2) {
-			m.Sleep(time.Duration(r.N(uint64(c.s.Think))))
-		}
-		if c.done >= c.ops && !c.quiet() {
-			m.Sleep(20 * time.Millisecond) // its share is done; the rest is for progress
-			continue
-		}
+	for c.next(m, &r, c.s.Think) {
 		side, name := 0, c.writer
 		if c.replica != "" && r.Chance(1, 4) {
 			side, name = 1, c.replica
@@ -76,19 +59,8 @@ func (c *register) boot(m host.Machine) {
 			c.operate(&r, conns[side])
 		}
 		c.flight = 0
-		c.done++
-		if c.answered && c.quiet() {
-			c.after++
-		}
+		c.did(c.answered)
 	}
-	if !c.finish {
-		c.finish = true
-		c.ended(c)
-	}
-}
-
-func (c *register) over() bool {
-	return c.quiet() && c.done >= c.ops && c.after >= quietOps
 }
 
 // hotKeys is how many of the first keys get half of all operations, so that
@@ -114,7 +86,7 @@ func (c *register) group(r *host.Rand) []int64 {
 }
 
 func (c *register) op(kind checkers.Kind, keys ...int64) checkers.Op {
-	return checkers.Op{Client: c.client, Worker: c.worker, Kind: kind, Keys: keys, Host: c.writer}
+	return checkers.Op{Client: c.id, Worker: c.worker, Kind: kind, Keys: keys, Host: c.writer}
 }
 
 // operate does one operation on the writer.
@@ -190,7 +162,7 @@ func (c *register) failed(i int, err error) {
 		return
 	}
 	c.rec.end(i, checkers.Unknown, 0)
-	c.client = c.rec.client()
+	c.id = c.rec.client()
 }
 
 func (c *register) write(op checkers.Op, conn *db.Client, rollback bool) {
@@ -232,7 +204,7 @@ func (c *register) write(op checkers.Op, conn *db.Client, rollback bool) {
 		c.rec.end(i, checkers.Aborted, 0)
 	default:
 		c.rec.end(i, checkers.Unknown, 0)
-		c.client = c.rec.client()
+		c.id = c.rec.client()
 	}
 }
 

@@ -61,7 +61,7 @@ type run struct {
 	rec     *Recorder
 	obs     *observer
 	inj     *faults.Injector
-	clients []*register
+	clients []*client
 	left    int
 	quietAt time.Duration
 	audited bool
@@ -132,7 +132,7 @@ func (x *run) isQuiet() bool {
 	return x.w.Now() >= x.quietAt
 }
 
-func (x *run) clientEnded(*register) {
+func (x *run) clientEnded() {
 	x.left--
 	if x.left == 0 && x.real == nil {
 		x.w.Stop()
@@ -191,7 +191,7 @@ func (x *run) final() sim.Why {
 // audit is the process that reads every key at the end.
 func (x *run) audit(m host.Machine) {
 	c := &register{s: &x.s, rec: x.rec, writer: writerName, last: make([]uint64, x.s.Keys)}
-	c.client = x.rec.client()
+	c.id = x.rec.client()
 	for k := int64(0); k < x.s.Keys; {
 		conn, err := db.Dial(m, writerName, dbPort, time.Second)
 		if err != nil {

@@ -101,13 +101,13 @@ func (x *run) addClients(cfg *sim.Config, replica string) {
 	per := (x.s.Ops + x.s.Clients - 1) / x.s.Clients
 	for i := range x.s.Clients {
 		c := &register{
-			s: &x.s, rec: x.rec, writer: writerName, replica: replica, worker: i + 1, ops: per,
-			quiet: x.isQuiet, ended: x.clientEnded, last: make([]uint64, x.s.Keys),
+			client: client{worker: i + 1, ops: per, quiet: x.isQuiet, ended: x.clientEnded},
+			s:      &x.s, rec: x.rec, writer: writerName, replica: replica, last: make([]uint64, x.s.Keys),
 		}
 		name := clientName(i + 1)
 		cfg.Machines = append(cfg.Machines, sim.Machine{Name: name + "-m", Zone: "c"})
 		cfg.Hosts = append(cfg.Hosts, sim.Host{Name: name, Machine: name + "-m", Boot: c.boot})
-		x.clients = append(x.clients, c)
+		x.clients = append(x.clients, &c.client)
 	}
 	cfg.Machines = append(cfg.Machines, sim.Machine{Name: auditName + "-m", Zone: "audit"})
 	cfg.Hosts = append(cfg.Hosts, sim.Host{Name: auditName, Machine: auditName + "-m", Boot: x.audit})
