@@ -22,6 +22,8 @@ type Options struct {
 	MaxEvents uint64                             // 0: 20 million
 	Trace     func(w *sim.World, e *trace.Event) // called for every event
 	Checker   *checkers.Checker                  // used again from run to run
+	// Load, if not 0, samples what the writer waits for so often, in virtual time.
+	Load time.Duration
 	// Coroutines are used again from run to run, by one run at a time.
 	Coroutines *coop.Pool
 }
@@ -43,6 +45,7 @@ type Result struct {
 	Refusals []checkers.Exit // boots that did not open, or ended by themselves
 	Compute  compute.Stats   // of the writer, over all its boots
 	Local    local.Stats
+	Load     *Load // with Options.Load
 }
 
 // Green reports whether every verdict holds.
@@ -61,6 +64,7 @@ type run struct {
 	rec     *Recorder
 	obs     *observer
 	inj     *faults.Injector
+	sampler *sampler
 	clients []*client
 	left    int
 	quietAt time.Duration
@@ -109,6 +113,9 @@ func prepare(p faults.Plan, opt Options) (*run, error) {
 	if x.w, err = sim.New(sc.world(x)); err != nil {
 		return nil, err
 	}
+	if opt.Load > 0 {
+		x.sampler = newSampler(x.w, writerName, opt.Load)
+	}
 	x.rec.stamp = func() int64 { return int64(x.w.Event()) }
 	x.rec.now = x.w.Now
 	x.left = len(x.clients)
@@ -117,11 +124,21 @@ func prepare(p faults.Plan, opt Options) (*run, error) {
 		at = x.s.Horizon
 	}
 	x.quietAt = at
-	if opt.Trace != nil {
-		x.w.Trace().Full = func(e *trace.Event) { opt.Trace(x.w, e) }
+	if opt.Trace != nil || x.sampler != nil {
+		x.w.Trace().Full = x.look
 	}
 	x.inj, err = faults.Inject(p, faults.OnSim{World: x.w})
 	return x, err
+}
+
+// look is called for every event, if anybody wants to see them.
+func (x *run) look(e *trace.Event) {
+	if x.sampler != nil {
+		x.sampler.look()
+	}
+	if x.opt.Trace != nil {
+		x.opt.Trace(x.w, e)
+	}
 }
 
 // isQuiet tells clients that the faults are over.
@@ -232,6 +249,9 @@ func (x *run) result(why sim.Why) *Result {
 		Hash: x.w.Hash(), Events: x.w.Event(), Virtual: x.w.Now(),
 		Marks: x.w.Marks(), Struck: x.struck(), Unfired: x.inj.Unfired(), Crashes: x.w.Crashes(),
 		Refusals: x.rec.hist.Exits, Compute: x.total.Compute, Local: x.total.Local,
+	}
+	if x.sampler != nil {
+		r.Load = x.sampler.end()
 	}
 	c := x.opt.Checker
 	if c == nil {

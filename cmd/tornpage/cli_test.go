@@ -340,3 +340,23 @@ func TestProgressWaits(t *testing.T) {
 	require.Equal(t, "1/3", err.String())
 	require.True(t, l.wrote)
 }
+
+// The load by wait event: a table for people, numbers for machines.
+func TestLoadByWaitEvent(t *testing.T) {
+	args := []string{"run", "local/register", "--seed", "7", "--load", "--load-every", "500ms"}
+	out, _, code := call(args...)
+	require.Zero(t, code)
+	require.Contains(t, out, "load of db: average active sessions by wait event")
+	require.Regexp(t, `(?m)^ +from +active +`, out)
+	require.Regexp(t, `(?m)^500ms +\d+\.\d\d`, out)
+
+	out, _, code = call(append(args, "--json")...)
+	require.Zero(t, code)
+	var j runJSON
+	require.NoError(t, json.Unmarshal([]byte(out), &j))
+	require.Greater(t, len(j.Load), 2)
+	require.Zero(t, j.Load[0].FromNS)
+	require.Equal(t, j.VirtualNS, j.Load[len(j.Load)-1].ToNS)
+	require.Greater(t, j.Load[0].Active["IO:WALSync"], 0.0)
+	require.NotContains(t, j.Load[0].Active, "Timeout:Sleep", "idle tasks are not counted")
+}

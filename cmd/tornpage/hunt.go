@@ -26,7 +26,7 @@ const (
 func (a *app) hunt(ctx context.Context, sc experiments.Scenario, f *runFlags) error {
 	switch {
 	case f.watch.any():
-		return usage(errors.New("--log and --trace are for one seed"), "try: tornpage run "+sc.Name+" --seed N without --seeds and --csv")
+		return usage(errors.New("--log, --trace and --load are for one seed"), "try: tornpage run "+sc.Name+" --seed N without --seeds and --csv")
 	case f.seeds == 0 || f.seed+f.seeds < f.seed:
 		return usage(fmt.Errorf("--seed %d --seeds %d: want at least one seed, and none above 2^64-1", f.seed, f.seeds), "try: --seeds 100")
 	case f.jobs < 1:

@@ -56,6 +56,7 @@ type runJSON struct {
 	Refusals    int               `json:"refusals"`
 	Marks       map[string]uint64 `json:"marks"`
 	Warnings    []string          `json:"warnings,omitempty"`
+	Load        []loadJSON        `json:"load,omitempty"`
 }
 
 func jsonOf(m *experiments.Measured, wall time.Duration, file string) *runJSON {

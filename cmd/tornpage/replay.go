@@ -84,7 +84,7 @@ func (a *app) replay(file string, p faults.Plan, w *watchFlags) error {
 		if err := a.printJSON(j); err != nil {
 			return err
 		}
-	} else if err := a.answer(file, m, wall, expected, said); err != nil {
+	} else if err := a.answer(file, m, wall, expected, said, w); err != nil {
 		return err
 	}
 	a.afterReplay(file, m, w)
@@ -92,7 +92,7 @@ func (a *app) replay(file string, p faults.Plan, w *watchFlags) error {
 }
 
 // answer prints what a replay gave against what the plan says.
-func (a *app) answer(file string, m *experiments.Measured, wall time.Duration, e experiments.Expected, said bool) error {
+func (a *app) answer(file string, m *experiments.Measured, wall time.Duration, e experiments.Expected, said bool, w *watchFlags) error {
 	worst := m.Worst()
 	found := worst.Result.String()
 	if !worst.Green() {
@@ -112,7 +112,7 @@ func (a *app) answer(file string, m *experiments.Measured, wall time.Duration, e
 	} else {
 		fmt.Fprintf(a.out, "%s: %s\n", file, found)
 	}
-	return a.report(m, wall, file)
+	return a.report(m, wall, file, w)
 }
 
 func (a *app) afterReplay(file string, m *experiments.Measured, w *watchFlags) {

@@ -38,7 +38,8 @@ plan is written to a file that replays it.`,
 		Example: `  tornpage run local/register --seed 7
   tornpage run local/register --seeds 1000 --csv seeds.csv
   tornpage run remote/register --seed 7 --real --kills 5
-  tornpage run local/register --seeds 200 --set fpw=off --set checksums=off`,
+  tornpage run local/register --seeds 200 --set fpw=off --set checksums=off
+  tornpage run local/register --seed 7 --load`,
 		Args: exactly(1, "a scenario"),
 		RunE: func(c *cobra.Command, args []string) error {
 			sc, err := experiments.Find(args[0])
@@ -103,7 +104,7 @@ func (a *app) one(sc experiments.Scenario, f *runFlags) error {
 	if !m.Worst().Green() {
 		file = a.save(f.out, m)
 	}
-	if err := a.report(m, wall, file); err != nil {
+	if err := a.report(m, wall, file, &f.watch); err != nil {
 		return err
 	}
 	switch {
@@ -152,9 +153,13 @@ func planFile(dir, scenario string, seed uint64) string {
 }
 
 // report prints a run: explained if it failed, then in numbers.
-func (a *app) report(m *experiments.Measured, wall time.Duration, file string) error {
+func (a *app) report(m *experiments.Measured, wall time.Duration, file string, w *watchFlags) error {
 	if a.json {
-		return a.printJSON(jsonOf(m, wall, file))
+		j := jsonOf(m, wall, file)
+		if m.Load != nil {
+			j.Load = jsonOfLoad(m.Load, &w.load)
+		}
+		return a.printJSON(j)
 	}
 	for _, l := range m.Explain(file) {
 		fmt.Fprintln(a.out, l)
@@ -164,8 +169,11 @@ func (a *app) report(m *experiments.Measured, wall time.Duration, file string) e
 		t.AppendRow([]any{row[0], row[1]})
 	}
 	a.print(t)
-	for _, w := range warnings(m) {
-		a.warn("%s", w)
+	if m.Load != nil {
+		a.printLoad(m.Load, &w.load)
+	}
+	for _, text := range warnings(m) {
+		a.warn("%s", text)
 	}
 	return nil
 }

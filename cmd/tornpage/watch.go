@@ -17,17 +17,20 @@ import (
 type watchFlags struct {
 	log   bool
 	trace string
+	load  loadFlags
 }
 
 func (w *watchFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&w.log, "log", false, "print the processes' log lines to standard error")
 	c.Flags().StringVar(&w.trace, "trace", "", "write every event to this file")
+	w.load.add(c)
 }
 
-func (w *watchFlags) any() bool { return w.log || w.trace != "" }
+func (w *watchFlags) any() bool { return w.log || w.trace != "" || w.load.load }
 
 // options are the options of the run; finish, called after it, ends the trace.
 func (w *watchFlags) options(a *app) (opt experiments.Options, finish func() error, err error) {
+	opt.Load = w.load.interval()
 	if w.log {
 		opt.Log = func(at time.Duration, process, line string) {
 			fmt.Fprintf(a.err, "%12v %-8s %s\n", at, process, line)

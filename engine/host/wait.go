@@ -34,10 +34,11 @@ const (
 	WaitWork
 	WaitClient
 	WaitSpace
-	waitEvents
+	// WaitEvents is the number of wait events.
+	WaitEvents
 )
 
-var waitNames = [waitEvents]string{
+var waitNames = [WaitEvents]string{
 	"CPU", "Timeout:Sleep", "Client:Recv", "Net:Dial",
 	"IO:DataRead", "IO:DataWrite", "IO:DataSync",
 	"IO:WALRead", "IO:WALWrite", "IO:WALSync",
@@ -49,7 +50,7 @@ var waitNames = [waitEvents]string{
 
 // EventName is the printed name of a wait event.
 func EventName(ev WaitEvent) string {
-	if ev < waitEvents {
+	if ev < WaitEvents {
 		return waitNames[ev]
 	}
 	return "?"
