@@ -3,8 +3,22 @@ package experiments
 import (
 	"time"
 
+	"tornpage/checkers"
 	"tornpage/engine/host"
 )
+
+// workload is what the clients of a scenario do, and what is asked of it beyond
+// the history of keys and values.
+type workload interface {
+	// client makes a client: what all clients share, which the caller fills,
+	// and the boot function of its process. replica is "" where there is none.
+	client(worker int, replica string) (*client, func(host.Machine))
+	// audit reads everything after the last recovery, in a process of its own.
+	// It blocks until it has.
+	audit(m host.Machine)
+	// verdicts are the checks of this load.
+	verdicts() []checkers.Verdict
+}
 
 // client is what the clients of all loads share: how much each has to do, and
 // when it has done it. It outlives boots of its process.

@@ -39,6 +39,7 @@ func demoTornPage() Scenario {
 		About:  "why full-page writes exist: one load and one power cut; set fpw, checksums and disk.sector",
 		Budget: b,
 		world:  demoWorld,
+		load:   newRegisterLoad,
 		must:   []string{"buffer.evicted-dirty", "checkpoint.done", "recovery.redone", markRead},
 		steps: []faults.Step{{
 			Comment: []string{"every change is acknowledged; no changed page was synced"},

@@ -140,6 +140,7 @@ func forReal(p faults.Plan) (*run, error) {
 		return nil, err
 	}
 	x.obs = newObserver(x.rec)
+	x.work = sc.load(x)
 	return x, nil
 }
 

@@ -30,6 +30,43 @@ type register struct {
 	answered bool     // the last operation committed
 }
 
+// registerLoad is the workload.
+type registerLoad struct{ x *run }
+
+func newRegisterLoad(x *run) workload { return registerLoad{x} }
+
+func (l registerLoad) one(replica string) *register {
+	x := l.x
+	return &register{s: &x.s, rec: x.rec, writer: writerName, replica: replica, last: make([]uint64, x.s.Keys)}
+}
+
+func (l registerLoad) client(_ int, replica string) (*client, func(host.Machine)) {
+	c := l.one(replica)
+	return &c.client, c.boot
+}
+
+// verdicts has nothing to add: all that this load does is in the history.
+func (l registerLoad) verdicts() []checkers.Verdict { return nil }
+
+// audit reads every key.
+func (l registerLoad) audit(m host.Machine) {
+	c := l.one("")
+	c.id = c.rec.client()
+	for k := int64(0); k < c.s.Keys; {
+		conn, err := db.Dial(m, writerName, dbPort, time.Second)
+		if err != nil {
+			m.Sleep(10 * time.Millisecond)
+			continue
+		}
+		for ; k < c.s.Keys && conn.Broken() == nil; k++ {
+			c.read(c.op(checkers.Get, k), conn, false)
+			if conn.Broken() != nil {
+				break
+			}
+		}
+	}
+}
+
 // boot is the client's process.
 func (c *register) boot(m host.Machine) {
 	r := m.Rand("register", uint64(c.worker))

@@ -101,6 +101,7 @@ func remoteRegister() Scenario {
 		About:  "a writer, one log machine, one page machine and a replica; the same load, and read views on the replica",
 		Budget: b,
 		world:  remoteWorld,
+		load:   newRegisterLoad,
 		must: []string{
 			"buffer.evicted", "heap.pruned", "remote.reconnected", "remote.taken-over", "remote.view-moved", "remote.page-waited",
 		},

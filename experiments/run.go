@@ -7,7 +7,6 @@ import (
 
 	"tornpage/checkers"
 	"tornpage/engine/compute"
-	"tornpage/engine/db"
 	"tornpage/engine/host"
 	"tornpage/engine/host/coop"
 	"tornpage/engine/local"
@@ -65,6 +64,7 @@ type run struct {
 	obs     *observer
 	inj     *faults.Injector
 	sampler *sampler
+	work    workload
 	clients []*client
 	left    int
 	quietAt time.Duration
@@ -110,6 +110,7 @@ func prepare(p faults.Plan, opt Options) (*run, error) {
 		return nil, err
 	}
 	x.obs = newObserver(x.rec)
+	x.work = sc.load(x)
 	if x.w, err = sim.New(sc.world(x)); err != nil {
 		return nil, err
 	}
@@ -205,23 +206,9 @@ func (x *run) final() sim.Why {
 	return why
 }
 
-// audit is the process that reads every key at the end.
+// audit is the process that reads everything at the end.
 func (x *run) audit(m host.Machine) {
-	c := &register{s: &x.s, rec: x.rec, writer: writerName, last: make([]uint64, x.s.Keys)}
-	c.id = x.rec.client()
-	for k := int64(0); k < x.s.Keys; {
-		conn, err := db.Dial(m, writerName, dbPort, time.Second)
-		if err != nil {
-			m.Sleep(10 * time.Millisecond)
-			continue
-		}
-		for ; k < x.s.Keys && conn.Broken() == nil; k++ {
-			c.read(c.op(checkers.Get, k), conn, false)
-			if conn.Broken() != nil {
-				break
-			}
-		}
-	}
+	x.work.audit(m)
 	x.audited = true
 	if x.real == nil {
 		x.w.Stop()
@@ -258,6 +245,7 @@ func (x *run) result(why sim.Why) *Result {
 		c = &checkers.Checker{}
 	}
 	r.Verdicts = append(r.Verdicts, c.Check(&x.rec.hist)...)
+	r.Verdicts = append(r.Verdicts, x.work.verdicts()...)
 	r.Verdicts = append(r.Verdicts, x.obs.pages, x.obs.marks.Verdict(), x.progress(why))
 	return r
 }
@@ -278,7 +266,7 @@ func (x *run) progress(why sim.Why) checkers.Verdict {
 	}
 	if v.Green() && !x.audited {
 		v.Result = checkers.Broken
-		v.What = fmt.Sprintf("the keys could not be read within %v of the last recovery: %v", auditBound, why)
+		v.What = fmt.Sprintf("not everything could be read within %v of the last recovery: %v", auditBound, why)
 		v.Details = x.exits()
 	}
 	return v

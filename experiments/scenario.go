@@ -20,6 +20,7 @@ type Scenario struct {
 	// steps, if any, stand in every plan in place of the swarm's.
 	steps []faults.Step
 	world func(*run) sim.Config
+	load  func(*run) workload
 	// must are marks without which a set of runs has tested nothing.
 	must []string
 }
@@ -72,6 +73,7 @@ func localRegister() Scenario {
 		About:  "one writer on its machine's disks (PostgreSQL on a volume); gets, puts, compare-and-sets and groups of keys",
 		Budget: b,
 		world:  localWorld,
+		load:   newRegisterLoad,
 		must: []string{
 			"buffer.evicted-dirty", "checkpoint.done", "heap.pruned", "wal.segment-recycled", "recovery.redone",
 		},

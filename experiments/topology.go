@@ -96,18 +96,17 @@ func (x *run) base() sim.Config {
 // clientName is the process of a worker.
 func clientName(worker int) string { return fmt.Sprintf("c%d", worker) }
 
-// addClients adds the register clients and the auditor, in a zone of their own.
+// addClients adds the clients of the scenario's load and the auditor, in zones
+// of their own.
 func (x *run) addClients(cfg *sim.Config, replica string) {
 	per := (x.s.Ops + x.s.Clients - 1) / x.s.Clients
 	for i := range x.s.Clients {
-		c := &register{
-			client: client{worker: i + 1, ops: per, quiet: x.isQuiet, ended: x.clientEnded},
-			s:      &x.s, rec: x.rec, writer: writerName, replica: replica, last: make([]uint64, x.s.Keys),
-		}
+		c, boot := x.work.client(i+1, replica)
+		*c = client{worker: i + 1, ops: per, quiet: x.isQuiet, ended: x.clientEnded}
 		name := clientName(i + 1)
 		cfg.Machines = append(cfg.Machines, sim.Machine{Name: name + "-m", Zone: "c"})
-		cfg.Hosts = append(cfg.Hosts, sim.Host{Name: name, Machine: name + "-m", Boot: c.boot})
-		x.clients = append(x.clients, &c.client)
+		cfg.Hosts = append(cfg.Hosts, sim.Host{Name: name, Machine: name + "-m", Boot: boot})
+		x.clients = append(x.clients, c)
 	}
 	cfg.Machines = append(cfg.Machines, sim.Machine{Name: auditName + "-m", Zone: "audit"})
 	cfg.Hosts = append(cfg.Hosts, sim.Host{Name: auditName, Machine: auditName + "-m", Boot: x.audit})
