@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"tornpage/engine/page"
@@ -19,6 +20,9 @@ const (
 	MultiPut                 // several keys in one transaction
 	MultiGet                 // several keys in one snapshot, on the writer
 	View                     // one or several keys in one read view of a replica
+	// Other has no keys here: another check judges it, and only progress counts
+	// it. Keyed leaves it out for the checks of keys and values.
+	Other
 )
 
 // Outcome is what the client knows of its operation's end.
@@ -122,4 +126,16 @@ type History struct {
 	Durable []Point
 	Commits []Commit
 	Initial []KeyValue // what keys held before the first operation; others were absent
+}
+
+// Keyed is the history without operations of kind Other, which have no place
+// in the checks of keys and values.
+func (h *History) Keyed() *History {
+	other := func(o Op) bool { return o.Kind == Other }
+	if !slices.ContainsFunc(h.Ops, other) {
+		return h
+	}
+	k := *h
+	k.Ops = slices.DeleteFunc(slices.Clone(h.Ops), other)
+	return &k
 }

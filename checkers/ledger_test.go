@@ -123,3 +123,16 @@ func TestLedgerSerial(t *testing.T) {
 		require.Equal(t, Broken, l.Check().Result)
 	})
 }
+
+// TestKeyedLeavesOutOthers: operations without keys are no business of the
+// checks of keys and values, and the history keeps them.
+func TestKeyedLeavesOutOthers(t *testing.T) {
+	h := &History{Ops: []Op{
+		{ID: 1, Client: 1, Kind: Other, Outcome: Committed, Call: 1, Return: 2},
+		{ID: 2, Client: 1, Kind: Put, Keys: []int64{1}, Values: []uint64{5}, Outcome: Committed, Call: 3, Return: 4},
+	}}
+	var c Checker
+	require.Equal(t, Undecided, Worst(c.Check(h)).Result, "as it is, the history is malformed")
+	require.Equal(t, Holds, Worst(c.Check(h.Keyed())).Result)
+	require.Len(t, h.Ops, 2)
+}

@@ -11,12 +11,12 @@ import (
 const header = "tornpage history 1"
 
 var (
-	kindNames    = [...]string{Get: "get", Put: "put", CAS: "cas", MultiPut: "mput", MultiGet: "mget", View: "view"}
+	kindNames    = [...]string{Get: "get", Put: "put", CAS: "cas", MultiPut: "mput", MultiGet: "mget", View: "view", Other: "other"}
 	outcomeNames = [...]string{Committed: "committed", Aborted: "aborted", Unknown: "unknown", Pending: "pending"}
 )
 
 func (k Kind) String() string {
-	if k < Get || k > View {
+	if k < Get || k > Other {
 		return "none"
 	}
 	return kindNames[k]

@@ -244,7 +244,7 @@ func (x *run) result(why sim.Why) *Result {
 	if c == nil {
 		c = &checkers.Checker{}
 	}
-	r.Verdicts = append(r.Verdicts, c.Check(&x.rec.hist)...)
+	r.Verdicts = append(r.Verdicts, c.Check(x.rec.hist.Keyed())...)
 	r.Verdicts = append(r.Verdicts, x.work.verdicts()...)
 	r.Verdicts = append(r.Verdicts, x.obs.pages, x.obs.marks.Verdict(), x.progress(why))
 	return r
