@@ -18,6 +18,9 @@ func FuzzPage(f *testing.F) {
 	page.InitStatus(&status)
 	page.Seal(page.StatusID(1), &status, true)
 	f.Add(status[:], uint16(1), false)
+	page.InitVM(&status)
+	page.Seal(page.VMID(1, 0), &status, true)
+	f.Add(status[:], uint16(3), false)
 	f.Add([]byte{}, uint16(0), false)
 	f.Fuzz(func(t *testing.T, b []byte, off uint16, fixHeader bool) {
 		var p page.Page
@@ -27,6 +30,7 @@ func FuzzPage(f *testing.F) {
 			p.SetFlags(p.Flags() & 7)
 		}
 		_ = page.Verify(page.StatusID(1), &p, true)
+		_ = page.Verify(page.VMID(1, 0), &p, true)
 		headerOK := page.Verify(heapID, &p, false) == nil
 		itemsOK := headerOK && page.ValidateItems(heapID, &p) == nil
 		p.Hole()
@@ -60,5 +64,7 @@ func operate(p *page.Page, off uint16) {
 	p.InsertItemAt(off, []byte("abcdefgh"))
 	p.DeleteItemAt(off)
 	_ = p.Prune([]uint16{off, 1}, []uint16{2}, []uint16{3})
+	_ = p.Reclaim([]uint16{1, off})
+	page.VMSet(p, uint32(off), page.VMGet(p, 1))
 	_ = p.Compact()
 }

@@ -35,8 +35,8 @@ const (
 	validFlags = HasFreeLines | PageFull | AllVisible
 )
 
-// Page is one page. Its methods read and write the standard layout; a status
-// page has functions of its own.
+// Page is one page. Its methods read and write the standard layout; a page of
+// parts has functions of its own.
 type Page [Size]byte
 
 var le = binary.LittleEndian

@@ -116,3 +116,21 @@ func (p *Page) Prune(redirected, dead, unused []uint16) error {
 	}
 	return nil
 }
+
+// Reclaim makes dead line pointers unused and drops unused ones at the end of
+// the array, as lazy_vacuum_heap_page does: no index leads there any more. An
+// error leaves the page as it was.
+func (p *Page) Reclaim(dead []uint16) error {
+	for i, off := range dead {
+		if id := p.ItemID(off); id.Flags() != Dead || id.Len() != 0 {
+			for _, undo := range dead[:i] {
+				p.SetItemID(undo, MakeItemID(0, Dead, 0))
+			}
+			return fmt.Errorf("reclaim: item %d of %d is not a dead line pointer without storage (or is named twice)",
+				off, p.MaxOffset())
+		}
+		p.SetItemID(off, 0)
+	}
+	p.TruncateLines()
+	return nil
+}

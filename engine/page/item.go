@@ -203,3 +203,22 @@ func (p *Page) Compact() error {
 	p.SetFlag(HasFreeLines, unused)
 	return nil
 }
+
+// TruncateLines drops unused line pointers at the end of the array, but for
+// the first, and sets HasFreeLines if others are unused
+// (PageTruncateLinePointerArray of PostgreSQL 15). Items stay where they are.
+func (p *Page) TruncateLines() {
+	last := p.MaxOffset()
+	for last > 1 && p.ItemID(last).Flags() == Unused {
+		last--
+	}
+	if from, to := itemPos(last+1), itemPos(p.MaxOffset()+1); from < to {
+		clear(p[from:to])
+		p.SetLower(uint16(from))
+	}
+	unused := false
+	for off := uint16(1); off <= last && !unused; off++ {
+		unused = p.ItemID(off).Flags() == Unused
+	}
+	p.SetFlag(HasFreeLines, unused)
+}

@@ -1,7 +1,5 @@
 package page
 
-import "strconv"
-
 // LSN is a position in the log, in bytes. It prints as PostgreSQL prints it.
 type LSN uint64
 
@@ -25,23 +23,4 @@ func appendHex(b []byte, v uint32) []byte {
 		b = append(b, digits[v>>shift&0xF])
 	}
 	return b
-}
-
-// Rel is a relation's file number.
-type Rel uint32
-
-// ID names a page: a block of a relation.
-type ID struct {
-	Rel   Rel
-	Block uint32
-}
-
-// String gives "rel 16384 block 7".
-func (id ID) String() string {
-	return "rel " + strconv.FormatUint(uint64(id.Rel), 10) + " block " + strconv.FormatUint(uint64(id.Block), 10)
-}
-
-// Less orders pages by relation, then block.
-func (id ID) Less(o ID) bool {
-	return id.Rel < o.Rel || id.Rel == o.Rel && id.Block < o.Block
 }

@@ -23,11 +23,11 @@ func (c *Corrupt) Error() string {
 }
 
 // Seal prepares p for storage: the checksum of a standard page (if checksums),
-// the part sums of a status page (always). A page without checksums keeps
+// the part sums of a page of parts (always). A page without checksums keeps
 // whatever the field holds.
 func Seal(id ID, p *Page, checksums bool) {
-	if id.Rel == StatusRel {
-		sealStatus(p)
+	if id.Rel.HasParts() {
+		sealParts(p)
 		return
 	}
 	if checksums {
@@ -38,8 +38,8 @@ func Seal(id ID, p *Page, checksums bool) {
 // Verify checks what came from storage: ErrNew for zeros, *Corrupt for a bad
 // checksum or header. It does not look at items: see ValidateItems.
 func Verify(id ID, p *Page, checksums bool) error {
-	if id.Rel == StatusRel {
-		return verifyStatus(id, p)
+	if id.Rel.HasParts() {
+		return verifyParts(id, p)
 	}
 	version := le.Uint16(p[offVersion:])
 	if version == 0 && p.IsZero() {

@@ -181,12 +181,18 @@ func (d *decoder) blockHeader() error {
 			return d.fail(d.pos, "relation cut off by the record's end")
 		}
 		ref.Space, ref.DB, ref.ID.Rel = le.Uint32(rel), le.Uint32(rel[4:]), page.Rel(le.Uint32(rel[8:]))
+		if ref.ID.Rel.IsVM() {
+			return d.fail(d.pos-4, "relation %d, want below %d", uint32(ref.ID.Rel), uint32(1)<<31)
+		}
 		d.rel = true
 	} else if n == 0 || !d.rel {
 		return d.fail(at, "block %d is of the same relation as none before it", h[0])
 	} else {
 		last := &d.r.Blocks[n-1]
-		ref.Space, ref.DB, ref.ID.Rel = last.Space, last.DB, last.ID.Rel
+		ref.Space, ref.DB, ref.ID.Rel = last.Space, last.DB, last.ID.Rel.Main()
+	}
+	if ref.Fork == forkVM {
+		ref.ID.Rel = ref.ID.Rel.VM()
 	}
 	num := d.take(blockNumberSize)
 	if num == nil {

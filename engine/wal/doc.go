@@ -18,15 +18,23 @@
 //	    log can fit again if its predecessor was rewritten with equal length.
 //	W2  The log ends at the first place where no record fits. Reader says why.
 //	W3  Images and WillInit blocks are applied unconditionally, deltas only if
-//	    the page's LSN is below the record's End, statuses unconditionally
-//	    (page rule P3).
+//	    the page's LSN is below the record's End; on pages of parts (status,
+//	    visibility map) they are applied unconditionally (page rule P3), and
+//	    images of these there are none.
 //	W4  NeedsImage alone decides images. MTR.Stale repeats the decision for
 //	    the floor that holds when the record is inserted.
 //	W5  An MTR is used in its order: Reset, SetMain, Touch, AddData, Build,
 //	    Stale, Len, Finish, Stamp.
 //	W6  A heap record is built from tuples that are on the page.
-//	W7  Record.Pages is the whole truth about what a record changes; a commit
-//	    changes a page that no block reference names.
+//	W7  Record.Pages is the whole truth about what a record changes on pages: a
+//	    commit changes status pages that no block reference names, a heap record
+//	    with AllVisibleCleared a page of the visibility map. The MTR touches the
+//	    same pages, those as Implied. Only TRUNCATE does something else.
+//	W8  TRUNCATE cuts the main fork and leaves the visibility map as it is. The
+//	    bits of the blocks that it cuts are clear already: a bit never stands
+//	    without its page's flag, an empty page never has the flag (HeapVisible
+//	    refuses it), and only empty pages are cut. So a block that is made again
+//	    later starts with clear bits.
 //
 // # Promises
 //
@@ -40,20 +48,27 @@
 //
 //   - Telling a crash's end of log from a damaged middle: both end it. Whoever
 //     knows how far the log was durable compares.
-//   - Compressed images, subtransactions, invalidation messages: not written;
-//     reading them gives an error or passes over them.
-//   - Multixacts, timelines other than 1, forks other than main.
+//   - Compressed images, commits with more than subtransactions (relations to
+//     remove, invalidation messages): not written; reading them gives an error.
+//   - Multixacts, timelines other than 1, forks other than main and visibility
+//     map.
 //
 // # Other departures from PostgreSQL
 //
 //   - XLOG info 0xC0, NEXTXID: PostgreSQL derives the XID horizon from records
 //     and checkpoints, which a storage that opens without reading cannot.
-//   - No visibility map: the AllVisibleCleared flags change the heap page only.
+//   - The visibility map: its pages are torn-safe by themselves, so VISIBLE never
+//     has their image (64+8192 bytes there where it does); the heap page's image
+//     follows the floor, as with PostgreSQL's data checksums. A new map page is
+//     a WillInit block. The records that clear a bit imply the map page, where
+//     PostgreSQL's redo goes there by itself.
+//   - A page without rows is never marked all-visible (W8): a vacuum looks at it
+//     again. TRUNCATE says that it cuts the heap (flag 1), not the map (2).
 //   - The control file: two slots of one sector instead of one.
 //
 // Sources: PostgreSQL 15 access/xlogrecord.h, xlog_internal.h, heapam_xlog.h,
-// xact.h, catalog/pg_control.h (layouts and constants).
+// xact.h, catalog/storage_xlog.h, catalog/pg_control.h (layouts and constants).
 //
-// Reading route: record.go, mtr.go, decode.go, heaprec.go, redo.go, layout.go,
-// reader.go, control.go.
+// Reading route: record.go, mtr.go, decode.go, heaprec.go, redo.go, implied.go,
+// vacuumrec.go, storagerec.go, layout.go, reader.go, control.go.
 package wal

@@ -30,6 +30,8 @@ func samples(t require.TestingT, src *page.Page) (out [][]byte) {
 	id, other := page.ID{Rel: 16384}, page.ID{Rel: 16384, Block: 1}
 	far := tablePage(t, []byte("0123456789abcdef"), 2)
 	var m wal.MTR
+	var vm page.Page
+	page.InitVM(&vm)
 	for _, f := range []func(){
 		func() { wal.HeapInsert(&m, 8, id, src, 3, 1, false) },
 		func() { wal.HeapInsert(&m, 8, id, src, 1, 0, true) },
@@ -43,6 +45,13 @@ func samples(t require.TestingT, src *page.Page) (out [][]byte) {
 		func() {
 			wal.HeapUpdate(&m, 0, wal.UpdateArgs{XID: 8, Old: id, New: other, OldPage: src, NewPage: far, OldOff: 1, NewOff: 2})
 		},
+		func() { wal.HeapDelete(&m, 8, other, far, 1, wal.AllVisibleCleared) },
+		func() { wal.HeapVacuum(&m, id, src, []uint16{2}) },
+		func() { wal.HeapVisible(&m, id, src, page.VMID(id.Rel, 0), &vm, 8, page.VMAllVisible) },
+		func() { wal.CommitTree(&m, 8, []uint32{9, 11, page.StatusXIDs + 1}, 1) },
+		func() { wal.AbortTree(&m, 8, []uint32{9}, 1) },
+		func() { wal.Create(&m, id.Rel.VM()) },
+		func() { wal.Truncate(&m, id.Rel, 7) },
 		func() { wal.FPI(&m, id, src) },
 		func() { wal.Commit(&m, 8, 1) },
 		func() { wal.StatusZeroPage(&m, 0) },
@@ -99,6 +108,10 @@ func readAccessors(r *wal.Record) {
 	_, _ = r.HeapUpdate()
 	_, _ = r.HeapInplace()
 	_, _ = r.HeapPrune()
+	_, _ = r.HeapVacuum()
+	_, _ = r.HeapVisible()
+	_, _, _ = r.Create()
+	_, _, _, _ = r.Truncate()
 	_, _ = r.Xact()
 	_, _ = r.Checkpoint()
 	_, _ = r.NextXID()

@@ -16,17 +16,22 @@ const (
 	lenHeapLock    = 8
 	lenHeapInplace = 2
 	lenHeapPrune   = 8
+	lenHeapVacuum  = 2
+	lenHeapVisible = 5
 	lenTupleHeader = 5
 )
 
 // Flags of heap records. AllVisibleCleared says that the change also clears
-// the page's AllVisible flag (bit 0 in insert, delete and update's old page).
+// the page's AllVisible flag (bit 0 in insert, delete and update's old page)
+// and the block's bits on the visibility map, whose page the record implies:
+// ImplyVM.
 const (
 	AllVisibleCleared    uint8 = 0x01
 	NewAllVisibleCleared uint8 = 0x02 // update: the new version's page
 	prefixFromOld        uint8 = 0x20
 	suffixFromOld        uint8 = 0x40
-	minShared                  = 3 // shorter shared ends cost more than they save
+	allFrozenCleared     uint8 = 0x01 // lock: the map bit of that name only; never written here
+	minShared                  = 3    // shorter shared ends cost more than they save
 )
 
 // Bits that replace a tuple's Xmax infomask bits in records.

@@ -23,8 +23,13 @@ func redoHeap(r *Record, block int, p *page.Page) error {
 }
 
 func redoHeap2(r *Record, block int, p *page.Page) error {
-	if r.Info&HeapOpMask == InfoHeap2Prune {
+	switch r.Info & HeapOpMask {
+	case InfoHeap2Prune:
 		return redoPrune(r, block, p)
+	case InfoHeap2Vacuum:
+		return redoVacuum(r, block, p)
+	case InfoHeap2Visible:
+		return redoVisible(r, block, p)
 	}
 	return redoError(r, block, "operation %02x is not known", r.Info)
 }

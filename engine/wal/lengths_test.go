@@ -23,6 +23,7 @@ type realLength struct {
 	holeOff, holeLen   int
 	off, newOff        int
 	redirected, nDead  int
+	unused             int
 	twoBlocks, hasMore bool
 }
 
@@ -41,6 +42,7 @@ func realLengths(t *testing.T) (out []realLength) {
 		l := realLength{kase: r[0], checksums: r[1] == "on", kind: r[3] + "/" + r[4], rec: num(r[5]), tot: num(r[6]),
 			twoBlocks: r[7] == "2", images: num(r[8]), holeOff: num(r[9]), holeLen: num(r[10]), hasMore: strings.Contains(r[11], "subxacts")}
 		_, _ = fmt.Sscanf(r[11], "off %d", &l.off)
+		_, _ = fmt.Sscanf(r[11], "nunused %d", &l.unused)
 		if i := strings.Index(r[11], "new off "); i >= 0 {
 			_, _ = fmt.Sscanf(r[11][i:], "new off %d", &l.newOff)
 		}
@@ -106,7 +108,7 @@ func TestLengthsAreARealServers(t *testing.T) {
 			built[l.kind]++
 		})
 	}
-	require.Len(t, built, 15, "every kind was compared: %v", built)
+	require.Len(t, built, 18, "every kind was compared: %v", built)
 	for kind, n := range built {
 		require.Positive(t, n, kind)
 	}
@@ -131,7 +133,9 @@ func buildLike(t *testing.T, m *wal.MTR, l realLength) bool {
 	switch l.kind {
 	case "Transaction/COMMIT":
 		wal.Commit(m, 738, 817072393912606)
-		return !l.hasMore
+		if l.hasMore {
+			wal.CommitTree(m, 936, []uint32{937, 938}, 817072399930179)
+		}
 	case "Transaction/ABORT":
 		wal.Abort(m, 738, 1)
 	case "XLOG/CHECKPOINT_ONLINE", "XLOG/CHECKPOINT_SHUTDOWN":
@@ -172,6 +176,16 @@ func buildLike(t *testing.T, m *wal.MTR, l realLength) bool {
 		}
 		wal.HeapPrune(m, id, p, 9, make([]uint16, 2*l.redirected), make([]uint16, l.nDead), make([]uint16, unused))
 		withHole(p, l)
+	case "Heap2/VACUUM":
+		p := tablePage(t, data, 3)
+		wal.HeapVacuum(m, id, p, make([]uint16, l.unused))
+	case "Heap2/VISIBLE":
+		var vm page.Page
+		page.InitVM(&vm)
+		wal.HeapVisible(m, id, tablePage(t, data, 3), page.VMID(id.Rel, id.Block), &vm, 998, page.VMAllVisible)
+		return l.images == 0 // map pages have no images here
+	case "Storage/CREATE":
+		wal.Create(m, id.Rel)
 	default:
 		t.Fatalf("no builder for %s", l.kind)
 	}

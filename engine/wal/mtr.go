@@ -22,7 +22,7 @@ const (
 	NoImage                           // never an image
 	ForceImage                        // always an image, whatever the floor
 	KeepData                          // block data stays even with an image
-	Implied                           // stamped, not referenced: see Record.Pages
+	Implied                           // stamped, not referenced: see Record.Pages and ImplyVM
 )
 
 // MTR is a mini-transaction: it builds the one record that describes a change
@@ -111,16 +111,15 @@ func (m *MTR) Block(i int) (id page.ID, p *page.Page, flags TouchFlags, image bo
 	return s.id, s.p, s.flags, s.image
 }
 
-// wantsImage decides for one slot. Status pages are sealed in parts and need
-// none (page rule P3).
+// wantsImage decides for one slot. Pages of parts need none (page rule P3).
 func (s *slot) wantsImage(lsn, floor LSN) bool {
 	switch {
-	case !s.used || s.flags&(WillInit|NoImage|Implied) != 0:
+	case !s.used || s.flags&(WillInit|NoImage|Implied) != 0 || s.id.Rel.HasParts():
 		return false
 	case s.flags&ForceImage != 0:
 		return true
 	}
-	return s.id.Rel != page.StatusRel && NeedsImage(lsn, floor)
+	return NeedsImage(lsn, floor)
 }
 
 // Build decides images for the given floor, copies them, and lays out all
@@ -192,7 +191,10 @@ func (s *slot) appendHeader(b []byte, id int, last *slot) []byte {
 	if s.image {
 		flags |= hasImage
 	}
-	same := last != nil && last.id.Rel == s.id.Rel
+	if s.id.Rel.IsVM() {
+		flags |= forkVM
+	}
+	same := last != nil && last.id.Rel.Main() == s.id.Rel.Main()
 	if same {
 		flags |= sameRel
 	}
@@ -213,7 +215,7 @@ func (s *slot) appendHeader(b []byte, id int, last *slot) []byte {
 	if !same {
 		b = le.AppendUint32(b, Tablespace)
 		b = le.AppendUint32(b, Database)
-		b = le.AppendUint32(b, uint32(s.id.Rel))
+		b = le.AppendUint32(b, uint32(s.id.Rel.Main()))
 	}
 	return le.AppendUint32(b, s.id.Block)
 }

@@ -36,6 +36,8 @@ const (
 	maxBlockID  = 32  // XLR_MAX_BLOCK_ID
 
 	forkMask  = 0x0F
+	forkMain  = 0
+	forkVM    = 2 // VISIBILITYMAP_FORKNUM
 	hasImage  = 0x10
 	hasData   = 0x20
 	willInit  = 0x40
@@ -69,9 +71,9 @@ type Record struct {
 
 // BlockRef is a record's reference to one page.
 type BlockRef struct {
-	ID        page.ID
-	Slot      uint8 // its number within the record, what redo looks at
-	Fork      uint8 // 0: main; this engine has no other
+	ID        page.ID // of the visibility map if Fork says so
+	Slot      uint8   // its number within the record, what redo looks at
+	Fork      uint8   // 0: main, 2: visibility map; this engine has no other
 	Space, DB uint32
 	Flags     uint8 // the fork_flags byte as read
 	HasImage  bool

@@ -18,12 +18,13 @@ type RedoFunc func(r *Record, block int, p *page.Page) error
 //	redo[wal.RmgrBtree] = btree.Redo
 type Redo [Rmgrs]RedoFunc
 
-// StandardRedo replays XLOG, Transaction, CLOG, Heap and Heap2.
+// StandardRedo replays XLOG, Transaction, CLOG, Heap, Heap2 and Btree.
 func StandardRedo() Redo {
 	var t Redo
 	t[RmgrXLOG] = redoXLOG
 	t[RmgrHeap] = redoHeap
 	t[RmgrHeap2] = redoHeap2
+	t[RmgrBtree] = redoBtree
 	return t
 }
 
@@ -35,26 +36,31 @@ func Apply(r *Record, block int, p *page.Page) (changed bool, err error) {
 
 // Apply replays r on the page p that r.Pages lists with this block:
 //
-//   - ImpliedBlock: a status page, unconditionally (ApplyStatus);
+//   - an implied page: unconditionally;
 //   - an image is restored unconditionally, whatever p holds;
 //   - a WillInit block is built from nothing, whatever p holds;
 //   - otherwise the change is made only if p's LSN is below r.End, since a
-//     page's LSN is the END of the last record that changed it.
+//     page's LSN is the END of the last record that changed it. On a page of
+//     parts it is made unconditionally (page rule P3).
 //
-// p's LSN becomes r.End. An error names record and page, and leaves p as it
-// was; no bytes in r or p make it panic.
+// p's LSN becomes r.End; that of a page of parts only rises, unless it is built
+// from nothing. An error names record and page, and leaves p as it was; no
+// bytes in r or p make it panic.
 func (t *Redo) Apply(r *Record, block int, p *page.Page) (changed bool, err error) {
-	if block == ImpliedBlock {
-		err = ApplyStatus(r, p)
+	if block < 0 {
+		err = applyImplied(r, block, p)
 		return err == nil, err
 	}
-	if block < 0 || block >= len(r.Blocks) {
+	if block >= len(r.Blocks) {
 		return false, fmt.Errorf("%s at %v has no block %d of %d", OpName(r.Rmgr, r.Info), r.LSN, block, len(r.Blocks))
 	}
 	b := &r.Blocks[block]
+	parts := b.ID.Rel.HasParts()
 	switch {
-	case b.Fork != 0:
-		return false, redoError(r, block, "fork %d, want 0", b.Fork)
+	case !b.ours():
+		return false, redoError(r, block, "fork %d, want %d or %d", b.Fork, forkMain, forkVM)
+	case parts && b.HasImage:
+		return false, redoError(r, block, "an image of a page of parts, which has none")
 	case b.HasImage && b.UseImage:
 		if err := b.RestoreImage(p); err != nil {
 			return false, redoError(r, block, "%v", err)
@@ -64,6 +70,7 @@ func (t *Redo) Apply(r *Record, block int, p *page.Page) (changed bool, err erro
 			page.Stamp(b.ID, p, r.End)
 		}
 		return true, nil
+	case parts: // its LSN proves nothing
 	case !b.WillInit && page.LSNOf(b.ID, p) >= r.End:
 		return false, nil
 	}
@@ -85,8 +92,15 @@ func (t *Redo) delta(r *Record, block int, p *page.Page) (changed bool, err erro
 	} else if err := t[r.Rmgr](r, block, p); err != nil {
 		return false, err
 	}
-	page.Stamp(b.ID, p, r.End)
+	stamp(b.ID, p, r.End)
 	return true, nil
+}
+
+// stamp raises a page of parts' LSN to end, and sets that of any other.
+func stamp(id page.ID, p *page.Page, end LSN) {
+	if !id.Rel.HasParts() || page.LSNOf(id, p) < end {
+		page.Stamp(id, p, end)
+	}
 }
 
 // redoXLOG gets the records whose block has no image.

@@ -37,7 +37,7 @@ const (
 	InfoCommit       uint8 = 0x00
 	InfoAbort        uint8 = 0x20
 	XactOpMask       uint8 = 0x70
-	XactHasInfo      uint8 = 0x80 // more follows the timestamp; never written here
+	XactHasInfo      uint8 = 0x80 // more follows the timestamp
 	InfoCLOGZeroPage uint8 = 0x00
 )
 
@@ -53,6 +53,14 @@ const (
 	HeapOpMask        uint8 = 0x70
 	InitPage          uint8 = 0x80
 	InfoHeap2Prune    uint8 = 0x10
+	InfoHeap2Vacuum   uint8 = 0x20
+	InfoHeap2Visible  uint8 = 0x40
+)
+
+// Operations of Storage.
+const (
+	InfoStorageCreate   uint8 = 0x10
+	InfoStorageTruncate uint8 = 0x20
 )
 
 // OpName is pg_waldump's name of a record's kind, "Heap/INSERT+INIT".
@@ -63,12 +71,16 @@ func OpName(m Rmgr, info uint8) string {
 		name = xlogName(info & 0xF0)
 	case RmgrTransaction:
 		name = map[uint8]string{InfoCommit: "COMMIT", InfoAbort: "ABORT"}[info&XactOpMask]
+	case RmgrStorage:
+		name = map[uint8]string{InfoStorageCreate: "CREATE", InfoStorageTruncate: "TRUNCATE"}[info&0xF0]
 	case RmgrCLOG:
 		name = map[uint8]string{InfoCLOGZeroPage: "ZEROPAGE"}[info&0xF0]
 	case RmgrHeap:
 		name = heapName(info & HeapOpMask)
+	case RmgrBtree:
+		name = btreeName(info & 0xF0)
 	case RmgrHeap2:
-		name = map[uint8]string{InfoHeap2Prune: "PRUNE"}[info&HeapOpMask]
+		name = map[uint8]string{InfoHeap2Prune: "PRUNE", InfoHeap2Vacuum: "VACUUM", InfoHeap2Visible: "VISIBLE"}[info&HeapOpMask]
 	}
 	if name == "" {
 		name = fmt.Sprintf("0x%02X", info)

@@ -3,22 +3,51 @@ package wal
 import (
 	"fmt"
 
+	"tornpage/engine/invariant"
 	"tornpage/engine/page"
 )
 
 // Commit builds (but for Build) a commit record. at is the commit's wall time
 // in microseconds since 2000-01-01 UTC, PostgreSQL's TimestampTz. The record
 // implies xid's status page: see Record.Pages and Implied.
-func Commit(m *MTR, xid uint32, at int64) { xactRecord(m, InfoCommit, xid, at) }
+func Commit(m *MTR, xid uint32, at int64) { xactRecord(m, InfoCommit, xid, nil, at) }
 
 // Abort is Commit's counterpart.
-func Abort(m *MTR, xid uint32, at int64) { xactRecord(m, InfoAbort, xid, at) }
+func Abort(m *MTR, xid uint32, at int64) { xactRecord(m, InfoAbort, xid, nil, at) }
 
-func xactRecord(m *MTR, info uint8, xid uint32, at int64) {
+// CommitTree is Commit of a transaction with the committed subtransactions
+// subs, in ascending order (xl_xact_subxacts). The record implies the status
+// pages of all of them, each once.
+func CommitTree(m *MTR, xid uint32, subs []uint32, at int64) {
+	xactRecord(m, InfoCommit, xid, subs, at)
+}
+
+// AbortTree is CommitTree's counterpart, for a transaction or a savepoint.
+func AbortTree(m *MTR, xid uint32, subs []uint32, at int64) { xactRecord(m, InfoAbort, xid, subs, at) }
+
+const (
+	xactHasSubs = 1 << 1 // XACT_XINFO_HAS_SUBXACTS
+	lenXact     = 8      // the time
+	lenXactSubs = 8 + 8  // time, xinfo, number of subtransactions
+)
+
+func xactRecord(m *MTR, info uint8, xid uint32, subs []uint32, at int64) {
+	n := lenXact
+	if len(subs) > 0 {
+		info, n = info|XactHasInfo, lenXactSubs
+	}
 	m.Reset(RmgrTransaction, info, xid)
-	var b [8]byte
+	var b [lenXactSubs]byte
 	le.PutUint64(b[:], uint64(at))
-	m.SetMain(b[:])
+	le.PutUint32(b[8:], xactHasSubs)
+	le.PutUint32(b[12:], uint32(len(subs)))
+	m.SetMain(b[:n])
+	for i, sub := range subs {
+		if i > 0 && subs[i-1] >= sub {
+			invariant.Broken("W6", "subtransaction %d of %d after %d, want ascending", sub, xid, subs[i-1])
+		}
+		m.main = le.AppendUint32(m.main, sub)
+	}
 }
 
 // StatusZeroPage builds a record that makes a block of page.StatusRel an
@@ -34,7 +63,17 @@ func StatusZeroPage(m *MTR, block uint32) {
 type XactRec struct {
 	Status page.XactStatus
 	Time   int64 // microseconds since 2000-01-01 UTC
+	Subs   XIDList
 }
+
+// XIDList is an ascending list of XIDs as it lies in a record.
+type XIDList []byte
+
+// Len is the number of XIDs.
+func (l XIDList) Len() int { return len(l) / 4 }
+
+// At is the i-th XID.
+func (l XIDList) At(i int) uint32 { return le.Uint32(l[4*i:]) }
 
 // IsXactEnd reports a commit or abort record.
 func (r *Record) IsXactEnd() bool {
@@ -47,18 +86,43 @@ func (r *Record) Xact() (x XactRec, err error) {
 	if !r.IsXactEnd() {
 		return x, fmt.Errorf("%s at %v ends no transaction", OpName(r.Rmgr, r.Info), r.LSN)
 	}
-	if r.Info&XactHasInfo != 0 {
-		return x, fmt.Errorf("%s at %v has flag %02x (subtransactions and more), which this engine does not write",
-			OpName(r.Rmgr, r.Info), r.LSN, XactHasInfo)
+	b := r.Main
+	if r.Info&XactHasInfo == 0 {
+		if len(b) != lenXact {
+			return x, wrongLength(r, "main data", len(b), lenXact)
+		}
+	} else if x.Subs, err = r.subs(); err != nil {
+		return x, err
 	}
-	if len(r.Main) != 8 {
-		return x, wrongLength(r, "main data", len(r.Main), 8)
-	}
-	x = XactRec{Status: page.Committed, Time: int64(le.Uint64(r.Main))}
+	x.Status, x.Time = page.Committed, int64(le.Uint64(b))
 	if r.Info&XactOpMask == InfoAbort {
 		x.Status = page.Aborted
 	}
 	return x, nil
+}
+
+// subs decodes what follows the time.
+func (r *Record) subs() (XIDList, error) {
+	b := r.Main
+	if len(b) < lenXactSubs {
+		return nil, wrongLength(r, "main data", len(b), lenXactSubs)
+	}
+	if info := le.Uint32(b[lenXact:]); info != xactHasSubs {
+		return nil, fmt.Errorf("%s at %v says by %#x what it contains, want %#x: subtransactions and nothing else",
+			OpName(r.Rmgr, r.Info), r.LSN, info, xactHasSubs)
+	}
+	n, list := le.Uint32(b[lenXact+4:]), XIDList(b[lenXactSubs:])
+	if n == 0 || uint64(len(list)) != 4*uint64(n) {
+		return nil, fmt.Errorf("%s at %v: %d subtransactions in %d bytes, want at least one of 4 bytes each",
+			OpName(r.Rmgr, r.Info), r.LSN, n, len(list))
+	}
+	for i := 1; i < list.Len(); i++ {
+		if list.At(i-1) >= list.At(i) {
+			return nil, fmt.Errorf("%s at %v: subtransaction %d after %d, want ascending",
+				OpName(r.Rmgr, r.Info), r.LSN, list.At(i), list.At(i-1))
+		}
+	}
+	return list, nil
 }
 
 // statusBlock decodes CLOG/ZEROPAGE.
@@ -67,59 +131,4 @@ func (r *Record) statusBlock() (uint32, error) {
 		return 0, wrongLength(r, "main data", len(r.Main), 4)
 	}
 	return le.Uint32(r.Main), nil
-}
-
-// ImpliedBlock stands for "no block reference" where a block index is asked.
-const ImpliedBlock = -1
-
-// PageRef is a page that a record changes.
-type PageRef struct {
-	ID    page.ID
-	Block int  // index into Blocks, or ImpliedBlock
-	Init  bool // built from nothing or from an image: no need to read it first
-}
-
-// Pages appends to dst every page of the main fork that r changes: those that
-// it references, and the status page that a commit, an abort or a CLOG
-// ZEROPAGE implies. Routing and redo must use this, never Blocks alone.
-func (r *Record) Pages(dst []PageRef) []PageRef {
-	for i := range r.Blocks {
-		if b := &r.Blocks[i]; b.Fork == 0 {
-			dst = append(dst, PageRef{ID: b.ID, Block: i, Init: b.WillInit || b.HasImage && b.UseImage})
-		}
-	}
-	switch {
-	case r.IsXactEnd() && r.XID != 0:
-		dst = append(dst, PageRef{ID: page.StatusID(r.XID), Block: ImpliedBlock})
-	case r.Rmgr == RmgrCLOG:
-		if block, err := r.statusBlock(); err == nil {
-			dst = append(dst, PageRef{ID: page.ID{Rel: page.StatusRel, Block: block}, Block: ImpliedBlock, Init: true})
-		}
-	}
-	return dst
-}
-
-// ApplyStatus replays a commit, an abort or a CLOG ZEROPAGE on the status page
-// p, unconditionally: after a torn write the page's LSN proves nothing, and
-// setting a status again is harmless. The page's LSN only rises, except by
-// ZEROPAGE.
-func ApplyStatus(r *Record, p *page.Page) error {
-	if r.Rmgr == RmgrCLOG {
-		block, err := r.statusBlock()
-		if err != nil {
-			return err
-		}
-		page.InitStatus(p)
-		page.Stamp(page.ID{Rel: page.StatusRel, Block: block}, p, r.End)
-		return nil
-	}
-	x, err := r.Xact()
-	if err != nil {
-		return err
-	}
-	page.SetStatus(p, r.XID, x.Status)
-	if id := page.StatusID(r.XID); page.LSNOf(id, p) < r.End {
-		page.Stamp(id, p, r.End)
-	}
-	return nil
 }
