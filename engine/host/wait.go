@@ -34,6 +34,9 @@ const (
 	WaitWork
 	WaitClient
 	WaitSpace
+	WaitRelation
+	WaitKey
+	WaitTransaction
 	// WaitEvents is the number of wait events.
 	WaitEvents
 )
@@ -46,6 +49,7 @@ var waitNames = [WaitEvents]string{
 	"LWLock:WALInsert", "LWLock:WALBuffer", "Activity:WALWriter", "IPC:Durable", "IPC:CommitQueue",
 	"LWLock:BufferContent", "LWLock:BufferPin", "IPC:BufferIO", "Lock:Tuple", "IPC:Checkpoint",
 	"Net:PageServer", "Net:LogServer", "Activity:Work", "Net:Client", "IPC:Space",
+	"Lock:Relation", "Lock:Key", "Lock:Transaction",
 }
 
 // EventName is the printed name of a wait event.

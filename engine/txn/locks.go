@@ -9,15 +9,15 @@ import (
 // arrival. A lock lives as long as somebody holds or wants it.
 type Locks struct {
 	m     host.Machine
-	table map[int64]*lock
-	locks *lock   // spare
-	waits *waiter // spare
-	Waits uint64  // times that somebody had to wait
+	table map[int64]*keyLock
+	locks *keyLock // spare
+	waits *waiter  // spare
+	Waits uint64   // times that somebody had to wait
 }
 
-type lock struct {
+type keyLock struct {
 	first, last *waiter
-	next        *lock
+	next        *keyLock
 }
 
 type waiter struct {
@@ -28,7 +28,7 @@ type waiter struct {
 
 // NewLocks makes an empty lock table.
 func NewLocks(m host.Machine) *Locks {
-	return &Locks{m: m, table: make(map[int64]*lock)}
+	return &Locks{m: m, table: make(map[int64]*keyLock)}
 }
 
 // Lock blocks until the caller holds the lock of key.
@@ -37,7 +37,7 @@ func (l *Locks) Lock(key int64) {
 	if !held {
 		k = l.locks
 		if k == nil {
-			k = &lock{}
+			k = &keyLock{}
 		} else {
 			l.locks, k.next = k.next, nil
 		}

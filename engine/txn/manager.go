@@ -2,7 +2,7 @@ package txn
 
 import (
 	"errors"
-	"slices"
+	"fmt"
 
 	"tornpage/engine/host"
 	"tornpage/engine/invariant"
@@ -15,6 +15,9 @@ const (
 	FirstXID = 3
 	// lastXID leaves room below the wrap-around.
 	lastXID = 1<<32 - 1<<20
+	// warnXIDs before the last one, the log says so. Source: PostgreSQL 15's
+	// xidWarnLimit (varsup.c).
+	warnXIDs = 40_000_000
 )
 
 // ErrNoXIDs ends a data set's life: see doc.go.
@@ -22,17 +25,24 @@ var ErrNoXIDs = errors.New("transaction identifiers are used up: dump and reload
 
 // Manager gives out XIDs and snapshots. Make it with NewManager.
 type Manager struct {
+	m        host.Machine
 	status   *Status
 	log      func(horizon uint32) error // appends the record of a new horizon
 	latch    *host.Latch                // of extending the horizon
 	batch    uint32
-	next     uint32   // XID to give out next
-	horizon  uint32   // XIDs below it may be given out (rule T1)
-	running  []uint32 // sorted
+	next     uint32 // XID to give out next
+	horizon  uint32 // XIDs below it may be given out (rule T1)
+	warned   bool   // that XIDs run out
+	window   window
+	open     int // XIDs that run
+	list     []uint32
+	locks    *LockTable // nil: there is none
+	idle     *Xact
 	oldest   *Snapshot
 	newest   *Snapshot
 	spare    *Snapshot
-	moves    uint64     // changes of the oldest snapshot or the running set
+	taken    int        // snapshots in use
+	moves    uint64     // changes of the oldest snapshot, and ends
 	moved    *host.Cond // such a change
 	failed   error
 	Extended uint64 // horizons logged
@@ -48,6 +58,7 @@ func NewManager(m host.Machine, st *Status, next uint32, published wal.LSN, batc
 	}
 	next = max(next, FirstXID)
 	t := &Manager{
+		m:       m,
 		status:  st,
 		log:     logHorizon,
 		latch:   host.NewLatch(m, host.WaitWALInsert),
@@ -56,14 +67,18 @@ func NewManager(m host.Machine, st *Status, next uint32, published wal.LSN, batc
 		horizon: next,
 		moved:   m.NewCond(host.WaitSpace),
 	}
-	t.newest = &Snapshot{LSN: published, next: next}
+	t.window.begin(next)
+	t.newest = &Snapshot{t: t, LSN: published, next: next}
 	t.oldest = t.newest
 	return t
 }
 
 // Begin gives a new XID and puts it into the running set. It may switch, to
 // log a horizon.
-func (t *Manager) Begin() (uint32, error) {
+func (t *Manager) Begin() (uint32, error) { return t.begin(nil) }
+
+// begin is Begin for an XID of o's, which may be nil.
+func (t *Manager) begin(o *Owner) (uint32, error) {
 	for t.next >= t.horizon {
 		if err := t.extend(); err != nil {
 			return 0, err
@@ -74,7 +89,8 @@ func (t *Manager) Begin() (uint32, error) {
 	}
 	xid := t.next
 	t.next++
-	t.running = append(t.running, xid)
+	t.open++
+	t.window.add(xid, o)
 	return xid, nil
 }
 
@@ -87,9 +103,15 @@ func (t *Manager) extend() error {
 	if t.next > lastXID {
 		return ErrNoXIDs
 	}
-	horizon := t.next + t.batch
+	left := lastXID + 1 - t.next
+	if left <= warnXIDs && !t.warned {
+		t.warned = true
+		t.m.Mark("txn.xids-run-out")
+		t.m.Logf("only %d transaction identifiers are left: dump and reload the data before they are used up", left)
+	}
+	horizon := t.next + min(t.batch, left)
 	if err := t.log(horizon); err != nil {
-		return err
+		return fmt.Errorf("XID horizon %d: %w", horizon, err)
 	}
 	t.Extended++
 	t.horizon = horizon
@@ -101,31 +123,45 @@ func (t *Manager) Next() uint32 { return t.next }
 
 // Running reports whether xid is in the running set.
 func (t *Manager) Running(xid uint32) bool {
-	if n := len(t.running); n == 0 || xid < t.running[0] || xid > t.running[n-1] {
-		return false
-	}
-	_, ok := slices.BinarySearch(t.running, xid)
-	return ok
+	return xid < t.next && t.window.end(xid) == endRunning
 }
 
-// RunningXIDs is the running set, sorted; valid until the next call of any
-// method.
-func (t *Manager) RunningXIDs() []uint32 { return t.running }
-
-// leave takes an XID out of the running set.
-func (t *Manager) leave(xid uint32) {
-	i, ok := slices.BinarySearch(t.running, xid)
-	if !ok {
-		invariant.Broken("T4", "XID %d ends but does not run (running: %v)", xid, t.running)
-	}
-	t.running = slices.Delete(t.running, i, i+1)
+// RunningXIDs is the running set, sorted, those of subtransactions included;
+// valid until the next call. It looks at every XID whose end some snapshot may
+// not see.
+func (t *Manager) RunningXIDs() []uint32 {
+	t.list = t.window.running(t.list[:0], t.next)
+	return t.list
 }
 
-// Aborted publishes an abort, whose record is in the log or never will be.
+// leave takes an XID out of the running set: its commit's LSN, or endAborted.
+func (t *Manager) leave(xid uint32, end wal.LSN) {
+	if !t.Running(xid) {
+		invariant.Broken("T4", "XID %d ends but does not run (running: %v)", xid, t.RunningXIDs())
+	}
+	owner := t.window.leave(xid, end)
+	t.open--
+	t.status.put(xid, end != endAborted)
+	if t.locks != nil {
+		t.locks.ended(owner)
+	}
+}
+
+// Aborted publishes an abort, whose record is in the log or never will be. It
+// is of one XID: a transaction with subtransactions is a Xact.
 func (t *Manager) Aborted(xid uint32) {
-	t.leave(xid)
-	t.status.put(xid, false)
+	t.leave(xid, endAborted)
 	t.wake()
+}
+
+// abortAll publishes the aborts of several XIDs.
+func (t *Manager) abortAll(xids []uint32) {
+	for _, xid := range xids {
+		t.leave(xid, endAborted)
+	}
+	if len(xids) > 0 {
+		t.wake()
+	}
 }
 
 // Moves counts what may make more prunable: snapshots given back, and ends of
@@ -142,14 +178,19 @@ func (t *Manager) WaitMoved(since uint64) error {
 }
 
 func (t *Manager) wake() {
+	t.window.trim(t.oldest.LSN)
 	t.moves++
 	if t.moved.Waiting() > 0 {
 		t.moved.Broadcast()
 	}
 }
 
-// Fail makes Begin and WaitMoved give err from now on.
+// Fail makes Begin, WaitMoved, and all waits for locks and ends give err from
+// now on.
 func (t *Manager) Fail(err error) {
 	t.failed = err
+	if t.locks != nil {
+		t.locks.Fail(err)
+	}
 	t.wake()
 }

@@ -42,6 +42,7 @@ type QueueStats struct {
 type Commit struct {
 	LSN  wal.LSN
 	XID  uint32
+	subs []uint32 // its live subtransactions
 	cond *host.Cond
 	done bool
 	next *Commit
@@ -59,9 +60,10 @@ func (q *Queue) Lock() { q.latch.Lock() }
 // Unlock lets the next one.
 func (q *Queue) Unlock() { q.latch.Unlock() }
 
-// Enter puts a commit whose record was appended under Lock into the queue.
-// The caller passes it to Wait, once.
-func (q *Queue) Enter(xid uint32, lsn wal.LSN) *Commit {
+// Enter puts a commit whose record was appended under Lock into the queue,
+// with the live subtransactions that the record lists. The caller passes it to
+// Wait, once.
+func (q *Queue) Enter(xid uint32, lsn wal.LSN, subs ...uint32) *Commit {
 	if !q.latch.Held() {
 		invariant.Broken("T3", "commit of XID %d at %v entered without the queue's latch", xid, lsn)
 	}
@@ -75,6 +77,7 @@ func (q *Queue) Enter(xid uint32, lsn wal.LSN) *Commit {
 		q.spare = c.next
 	}
 	c.LSN, c.XID, c.done, c.next = lsn, xid, false, nil
+	c.subs = append(c.subs[:0], subs...)
 	if q.tail == nil {
 		q.head = c
 	} else {
@@ -112,15 +115,18 @@ func (q *Queue) Wait(c *Commit) error {
 	return nil
 }
 
-// publish makes the commits up to durable visible (rules T2, T3).
+// publish makes the commits up to durable visible (rules T2, T3), each with all
+// its subtransactions (T7).
 func (q *Queue) publish(durable wal.LSN) {
 	n := uint64(0)
 	last := wal.LSN(0)
 	for q.head != nil && q.head.LSN <= durable {
 		c := q.head
 		q.head = c.next
-		q.t.leave(c.XID)
-		q.t.status.put(c.XID, true)
+		q.t.leave(c.XID, c.LSN)
+		for _, sub := range c.subs {
+			q.t.leave(sub, c.LSN)
+		}
 		last = c.LSN
 		n++
 		c.done = true

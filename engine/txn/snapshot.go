@@ -1,39 +1,33 @@
 package txn
 
 import (
-	"slices"
+	"time"
 
 	"tornpage/engine/heap"
 	"tornpage/engine/invariant"
 	"tornpage/engine/wal"
 )
 
-// Snapshot is a published state. It is shared by all who took it between the
-// same two publications.
+// Snapshot is a published state: all commits up to an LSN, and nothing else.
+// It is shared by all who took it between the same two publications.
 type Snapshot struct {
-	LSN     wal.LSN // of the last commit in it
-	next    uint32  // no XID from here on has ended in it
-	running []uint32
-	refs    int
-	newer   *Snapshot
+	LSN    wal.LSN // of the last commit in it
+	t      *Manager
+	next   uint32        // the XID to be given out next when it was the newest
+	passed time.Duration // when it ceased to be the newest
+	refs   int
+	newer  *Snapshot
 }
 
-// ended reports whether xid had been published, or aborted, in the snapshot.
-func (s *Snapshot) ended(xid uint32) bool {
-	if xid >= s.next {
-		return false
-	}
-	if n := len(s.running); n == 0 || xid < s.running[0] || xid > s.running[n-1] {
-		return true
-	}
-	_, running := slices.BinarySearch(s.running, xid)
-	return !running
-}
+// ended reports whether the commit of xid, which has not aborted, is in the
+// snapshot.
+func (s *Snapshot) ended(xid uint32) bool { return s.t.window.end(xid) <= s.LSN }
 
 // Take gives the present snapshot; Give gives it back. Nothing is pruned that
 // it may see. Whoever waits for room on a page must not hold one.
 func (t *Manager) Take() *Snapshot {
 	t.newest.refs++
+	t.taken++
 	return t.newest
 }
 
@@ -43,6 +37,7 @@ func (t *Manager) Give(s *Snapshot) {
 	if s.refs < 0 {
 		invariant.Broken("E3", "snapshot at %v given back more often than taken", s.LSN)
 	}
+	t.taken--
 	if s.refs > 0 || s != t.oldest || s == t.newest {
 		return
 	}
@@ -60,6 +55,24 @@ func (t *Manager) Published() wal.LSN { return t.newest.LSN }
 // Oldest is the LSN of the oldest snapshot that somebody may hold.
 func (t *Manager) Oldest() wal.LSN { return t.oldest.LSN }
 
+// Horizon says what the oldest snapshot holds back.
+type Horizon struct {
+	LSN       wal.LSN       // of the oldest snapshot; nothing that it sees is garbage
+	Snapshots int           // in use
+	Age       time.Duration // since the oldest ceased to be the newest state; 0: it is
+	XIDs      uint32        // given out since then, or since the last publication
+	Recorded  int           // XIDs whose ends are kept in memory for the sake of snapshots, rounded up
+}
+
+// Horizon looks at the oldest snapshot in use.
+func (t *Manager) Horizon() Horizon {
+	h := Horizon{LSN: t.oldest.LSN, Snapshots: t.taken, XIDs: t.next - t.oldest.next, Recorded: t.window.recorded()}
+	if t.oldest != t.newest {
+		h.Age = t.m.Now() - t.oldest.passed
+	}
+	return h
+}
+
 // publish makes commits up to lsn visible; they have left the running set.
 func (t *Manager) publish(lsn wal.LSN) {
 	s := t.newest
@@ -67,19 +80,19 @@ func (t *Manager) publish(lsn wal.LSN) {
 		invariant.Broken("T3", "the published state goes from %v back to %v", s.LSN, lsn)
 	}
 	if s.refs > 0 {
+		s.passed = t.m.Now()
 		s = t.fresh()
 		t.newest.newer = s
 		t.newest = s
 	}
 	s.LSN, s.next = lsn, t.next
-	s.running = append(s.running[:0], t.running...)
 	t.wake()
 }
 
 func (t *Manager) fresh() *Snapshot {
 	s := t.spare
 	if s == nil {
-		return &Snapshot{}
+		return &Snapshot{t: t}
 	}
 	t.spare = s.newer
 	s.newer = nil
@@ -92,23 +105,27 @@ func (t *Manager) fresh() *Snapshot {
 type View struct {
 	t    *Manager
 	s    *Snapshot
-	memo []known
+	memo memo
 }
 
-type known struct {
-	xid       uint32
-	committed bool
+// Begin makes v a view of t's transactions, of no snapshot yet.
+func (v *View) Begin(t *Manager) {
+	if v.t != t {
+		v.memo.clear()
+	}
+	v.t, v.s = t, nil
 }
-
-// Begin forgets what v knew.
-func (v *View) Begin(t *Manager) { v.t, v.s, v.memo = t, nil, v.memo[:0] }
 
 // Set makes v the view of s.
 func (v *View) Set(s *Snapshot) { v.s = s }
 
 // Sees implements heap.View.
 func (v *View) Sees(xid uint32) heap.Verdict {
-	if !v.s.ended(xid) {
+	switch end := v.t.window.end(xid); {
+	case end == endOld: // before every snapshot: its status decides
+	case end <= v.s.LSN:
+		return heap.Yes
+	default:
 		return heap.No
 	}
 	committed, ok := v.status(xid)
@@ -124,7 +141,7 @@ func (v *View) Sees(xid uint32) heap.Verdict {
 // Fate implements heap.Fates: what became of xid, for all views and not for
 // this one alone.
 func (v *View) Fate(xid uint32) heap.Fate {
-	if v.t.Running(xid) {
+	if v.t.window.end(xid) == endRunning {
 		return heap.Running
 	}
 	committed, ok := v.status(xid)
@@ -139,22 +156,22 @@ func (v *View) Fate(xid uint32) heap.Fate {
 	return heap.Recent
 }
 
+// status is the final status of an XID that has ended, if it is at hand.
 func (v *View) status(xid uint32) (committed, ok bool) {
+	if end := v.t.window.end(xid); end != endOld {
+		return end != endAborted, true
+	}
 	if committed, ok = v.t.status.get(xid); ok {
 		return committed, true
 	}
-	for _, k := range v.memo {
-		if k.xid == xid {
-			return k.committed, true
-		}
-	}
-	return false, false
+	return v.memo.get(xid)
 }
 
 // Resolve finds out the statuses of XIDs that Sees or Fate asked for. It may
 // block for pages, and is called without latches or pins. The view remembers
 // the answers: the shared cache alone could lose them before they are used.
 func (v *View) Resolve(xids ...uint32) error {
+	v.memo.reserve(len(xids))
 	for _, xid := range xids {
 		if v.t.Running(xid) {
 			invariant.Broken("T4", "the status of XID %d is asked for while it runs", xid)
@@ -166,7 +183,7 @@ func (v *View) Resolve(xids ...uint32) error {
 				return err
 			}
 		}
-		v.memo = append(v.memo, known{xid, committed})
+		v.memo.put(xid, committed)
 	}
 	return nil
 }

@@ -28,12 +28,15 @@ func NewStatus(m host.Machine, pool *buffer.Pool, n int) *Status {
 	return &Status{m: m, pool: pool, slots: make([]uint64, size)}
 }
 
+// get is the status of an XID that has ended, if it is at hand. Those below
+// FirstXID are PostgreSQL's: 0 is none, 1 and 2 (bootstrap, frozen) committed
+// before everything.
 func (s *Status) get(xid uint32) (committed, known bool) {
-	e := s.slots[xid&uint32(len(s.slots)-1)]
-	if uint32(e>>1) != xid || xid == 0 {
-		return false, xid == 0
+	if xid < FirstXID {
+		return xid != 0, true
 	}
-	return e&1 == 1, true
+	e := s.slots[xid&uint32(len(s.slots)-1)]
+	return e&1 == 1, uint32(e>>1) == xid
 }
 
 func (s *Status) put(xid uint32, committed bool) {

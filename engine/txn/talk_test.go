@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,43 +57,64 @@ type talk struct {
 	w     *sim.World
 	m     host.Machine
 	log   *scripted
+	pool  *buffer.Pool
 	t     *Manager
 	q     *Queue
 	locks *Locks
+	table *LockTable
 	taken map[string]*Snapshot
+	xacts map[string]*Xact
+	tasks map[string]*Owner
 	out   strings.Builder
+}
+
+// logging is a machine whose log is part of the conversation.
+type logging struct {
+	host.Machine
+	k *talk
+}
+
+func (l logging) Logf(format string, args ...any) { l.k.say("log: "+format, args...) }
+
+// setup is how a conversation starts.
+type setup struct {
+	first     uint32 // XID; 0: 100
+	batch     uint32
+	cache     int
+	cfg       Config
+	published wal.LSN // 0: 1000
 }
 
 func (k *talk) say(format string, args ...any) { fmt.Fprintf(&k.out, format+"\n", args...) }
 
-func newTalk(t *testing.T, batch uint32, cache int) *talk {
-	k := &talk{taken: map[string]*Snapshot{}}
+func newTalk(t require.TestingT, s setup) *talk {
+	k := &talk{taken: map[string]*Snapshot{}, xacts: map[string]*Xact{}, tasks: map[string]*Owner{}}
 	w, err := sim.New(sim.Config{Machines: []sim.Machine{{Name: "m", Zone: "a"}},
 		Costs: sim.Costs{host.WorkPageLookup: 1},
 		Hosts: []sim.Host{{Name: "h", Machine: "m", Boot: func(m host.Machine) {
-			k.m = m
+			k.m = logging{m, k}
 			m.Sleep(time.Hour)
 		}}}})
 	require.NoError(t, err)
-	t.Cleanup(w.Close)
 	k.w = w
 	w.BootAll()
 	w.Run(time.Millisecond)
 	k.log = &scripted{k: k, moved: k.m.NewCond(host.WaitDurable), status: map[uint32]*page.Page{}}
-	pool := buffer.New(k.m, buffer.Config{Frames: 2})
-	pool.Attach(k.log, 0)
-	st := NewStatus(k.m, pool, cache)
-	k.t = NewManager(k.m, st, 100, 1000, batch, func(h uint32) error {
+	k.pool = buffer.New(k.m, buffer.Config{Frames: 2})
+	k.pool.Attach(k.log, 0)
+	st := NewStatus(k.m, k.pool, s.cache)
+	k.t = NewManager(k.m, st, cmp.Or(s.first, 100), cmp.Or(s.published, 1000), s.batch, func(h uint32) error {
 		k.say("horizon %d is logged", h)
 		return nil
 	})
 	k.q = NewQueue(k.m, k.t, k.log, func(xid uint32, lsn wal.LSN) { k.say("%d is published at %d", xid, lsn) })
 	k.locks = NewLocks(k.m)
+	k.table = NewLockTable(k.m, k.t, s.cfg)
 	return k
 }
 
-func num(s string) int {
-	n, err := strconv.Atoi(s)
+func num(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
 		panic(err)
 	}
@@ -139,14 +161,16 @@ func (k *talk) do(line string) {
 	case "wait-moved":
 		k.say("waited: %v", k.t.WaitMoved(k.t.Moves()))
 	case "lock":
-		k.locks.Lock(int64(num(f[2])))
+		k.locks.Lock(num(f[2]))
 		k.say("%s has %s", f[1], f[2])
 	case "unlock":
-		k.locks.Unlock(int64(num(f[1])))
+		k.locks.Unlock(num(f[1]))
 	case "state":
 		k.say("published %d, oldest snapshot %d, running %v, keys locked %d", k.t.Published(), k.t.Oldest(), k.t.RunningXIDs(), k.locks.Held())
 	default:
-		k.say("unknown verb %q", line)
+		if !k.doXact(f) && !k.doLock(f) {
+			k.say("unknown verb %q", line)
+		}
 	}
 }
 
@@ -182,10 +206,17 @@ func TestConversations(t *testing.T) {
 		var k *talk
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
 			if d.Cmd == "start" {
-				batch, cache := 0, 0
+				var first, batch uint64
+				var s setup
+				d.MaybeScanArgs(t, "first", &first)
 				d.MaybeScanArgs(t, "batch", &batch)
-				d.MaybeScanArgs(t, "cache", &cache)
-				k = newTalk(t, uint32(batch), cache)
+				d.MaybeScanArgs(t, "cache", &s.cache)
+				d.MaybeScanArgs(t, "locks", &s.cfg.LocksPerOwner)
+				d.MaybeScanArgs(t, "subs", &s.cfg.SubXIDs)
+				d.MaybeScanArgs(t, "savepoints", &s.cfg.Savepoints)
+				s.first, s.batch = uint32(first), uint32(batch)
+				k = newTalk(t, s)
+				t.Cleanup(k.w.Close)
 				return ""
 			}
 			k.out.Reset()
@@ -205,7 +236,8 @@ func TestConversations(t *testing.T) {
 // LSN order, none before it is durable, and each waiter returns once.
 func TestCommitOrder(t *testing.T) {
 	for seed := range uint64(20) {
-		k := newTalk(t, 1000, 0)
+		k := newTalk(t, setup{batch: 1000})
+		defer k.w.Close()
 		r := host.NewRand(host.Mix(seed + 1))
 		var published []wal.LSN
 		k.q.published = func(_ uint32, lsn wal.LSN) {
