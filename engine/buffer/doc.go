@@ -30,6 +30,15 @@
 //	    frame each could wait for each other in a small pool.
 //	B8  After Fail nothing is given out and nothing is written: a frame may
 //	    hold a change whose record never reached the log.
+//	B9  Blocks that were cut off their relation are dropped (Drop) with all that
+//	    is remembered of them, after the record that cuts them is in the log:
+//	    what is made there later begins anew. A page that is pinned as new
+//	    (PinNew) is zeros only if nobody can have made it meanwhile.
+//	B10 A page that the full disk has no room for (engine.ErrFull from Evict)
+//	    stays dirty, and the pool goes on: clean victims come first, and a pin
+//	    is refused only if no frame that could be freed can be written.
+//	B11 What nobody waits for (RunWriter, Prefetch) takes nothing that somebody
+//	    needs: it waits for no frame, and Prefetch writes no page.
 //
 // # Not promised
 //
@@ -37,6 +46,10 @@
 //   - Verification of what storage reads: that is storage's own duty.
 //   - Which page is evicted, other than that it is unpinned and that the
 //     choice is a function of the calls before.
+//   - That a page which Prefetch was asked for is read.
+//   - That reading goes on while the log, too, has no space left: a dirty page
+//     whose record is not durable cannot be written, and where only such pages
+//     are left, whoever needs a frame waits for the log.
 //
 // # Departures from PostgreSQL
 //
@@ -45,6 +58,12 @@
 //     for the write. It costs a copy of 8 KiB.
 //   - The LSNs of dropped pages are remembered (Neon's last-written LSN
 //     cache), for storages that may be behind.
+//   - The background writer looks at every frame up to the end of its span, and
+//     does not sleep longer where nothing happens.
 //
-// Reading route: pool.go, sweep.go, write.go, lsns.go.
+// Sources: PostgreSQL 15 storage/buffer/bufmgr.c (BufferAlloc, BgBufferSync,
+// DropRelationBuffers), freelist.c (clock sweep).
+//
+// Reading route: pool.go, sweep.go, write.go, lsns.go; drop.go, full.go,
+// clean.go, prefetch.go.
 package buffer

@@ -41,6 +41,17 @@ func (c *lsnCache) put(id page.ID, lsn wal.LSN) {
 	*s = lsnSlot{id: id, lsn: lsn}
 }
 
+// forget takes back what is remembered of rel's blocks from block from on. The
+// bound stays above it, for storages that may be behind.
+func (c *lsnCache) forget(rel page.Rel, from uint32) {
+	for i := range c.slots {
+		if s := &c.slots[i]; s.lsn != 0 && s.id.Rel == rel && s.id.Block >= from {
+			c.bound = max(c.bound, s.lsn)
+			*s = lsnSlot{}
+		}
+	}
+}
+
 // get gives the LSN at which id was dropped; exact false: an upper bound.
 func (c *lsnCache) get(id page.ID) (lsn wal.LSN, exact bool) {
 	if s := c.slot(id); s.lsn != 0 && s.id == id {

@@ -37,7 +37,13 @@ type Stats struct {
 	Reads        uint64 // pages asked of storage
 	Evicted      uint64 // pages dropped for another
 	EvictedDirty uint64 // of those, written first
-	Written      uint64 // pages given to Evict
+	Written      uint64 // pages that Evict took
+	Refused      uint64 // pages that Evict did not take: the disk is full
+	Cleaned      uint64 // of Written, by the background writer
+	Prefetched   uint64 // of Reads, by Prefetch
+	Victims      uint64 // frames that the sweep gave
+	Made         uint64 // pages that PinNew gave without asking storage
+	Dropped      uint64 // pages that Drop forgot
 }
 
 // Pool is a buffer pool. Make it with New, give it a store with Attach.
@@ -46,11 +52,17 @@ type Pool struct {
 	store    Store
 	frames   []Frame
 	index    map[page.ID]int32
-	hand     int
+	hand     int        // the frame that the sweep looks at next
+	passed   uint64     // frames that it has looked at
+	taken    uint64     // pages that frames were given to
 	unpinned *host.Cond // somebody may find a frame now
+	dropping *host.Cond // a frame that Drop waits for has no pins
 	lsns     lsnCache
 	copies   []*page.Page // idle write buffers
 	reserve  reservation
+	full     fullness
+	cleaner  cleaner
+	ahead    prefetcher
 	failed   error
 	onFail   func(error)
 	stats    Stats
@@ -66,6 +78,8 @@ type Frame struct {
 	reading bool
 	writing bool
 	dirty   bool
+	cut     bool  // its page was cut off: nothing is to be remembered of it
+	refused bool  // Evict did not take it: the disk is full
 	err     error // why the read failed
 	latch   *host.Latch
 	io      *host.Cond // a read or write of this frame has ended
@@ -86,6 +100,7 @@ func New(m host.Machine, cfg Config) *Pool {
 		frames:   make([]Frame, cfg.Frames),
 		index:    make(map[page.ID]int32, cfg.Frames),
 		unpinned: m.NewCond(host.WaitBufferPin),
+		dropping: m.NewCond(host.WaitBufferPin),
 		lsns:     newLSNCache(cfg.Remember),
 	}
 	p.reserve = reservation{free: cfg.Frames, latch: host.NewLatch(m, host.WaitBufferPin), cond: m.NewCond(host.WaitBufferPin)}
@@ -102,6 +117,7 @@ func New(m host.Machine, cfg Config) *Pool {
 // LSN of every page that the pool knows nothing of: the end of the log.
 func (p *Pool) Attach(s Store, changedBy wal.LSN) {
 	p.store = s
+	p.full.store, _ = s.(teller)
 	p.lsns.bound = max(p.lsns.bound, changedBy)
 }
 
@@ -116,8 +132,9 @@ func (p *Pool) Stats() Stats { return p.stats }
 func (p *Pool) OnFail(f func(error)) { p.onFail = f }
 
 // Fail stops the pool for good (rule B8) and wakes who waits for a frame. A
-// write-back that fails does so too: PostgreSQL would keep the page dirty and
-// try again later, which only delays the end where a disk is full or broken.
+// write-back that fails does so too, unless the disk is full (rule B10):
+// PostgreSQL would keep the page dirty and try again later, which only delays
+// the end where a disk is broken.
 func (p *Pool) Fail(err error) {
 	if p.failed != nil {
 		return
@@ -131,8 +148,13 @@ func (p *Pool) Fail(err error) {
 
 // Pin gives the frame of page id, read from storage if it is not here; it
 // blocks for that and for a frame. A page that does not exist is zeros.
-func (p *Pool) Pin(id page.ID) (*Frame, error) {
+// engine.ErrFull: every frame that could be freed holds changes that the full
+// disk has no room for (rule B10).
+func (p *Pool) Pin(id page.ID) (*Frame, error) { return p.pin(id, false) }
+
+func (p *Pool) pin(id page.ID, isNew bool) (*Frame, error) {
 	p.m.Charge(host.WorkPageLookup, 1)
+	taken := p.taken
 	for {
 		if p.failed != nil {
 			return nil, p.failed
@@ -147,6 +169,9 @@ func (p *Pool) Pin(id page.ID) (*Frame, error) {
 		if _, ok := p.index[id]; ok { // somebody brought it meanwhile
 			p.Unpin(f)
 			continue
+		}
+		if isNew && p.untouched(id, taken) {
+			return p.blank(f, id), nil
 		}
 		return p.read(f, id)
 	}
@@ -170,12 +195,12 @@ func (p *Pool) found(f *Frame) (*Frame, error) {
 
 // read fills f, which the caller has pinned, with page id.
 func (p *Pool) read(f *Frame, id page.ID) (*Frame, error) {
-	f.id, f.usage, f.err = id, 1, nil
-	f.mapped, f.reading = true, true
-	p.index[id] = f.slot
+	p.take(f, id)
+	f.reading = true
 	p.stats.Reads++
-	changed, exact := p.lsns.get(id)
+	changed, _ := p.lsns.get(id)
 	err := p.store.ReadPage(id, changed, 0, &f.page)
+	changed, exact := p.lsns.get(id) // again: the page may have been cut off meanwhile
 	if errors.Is(err, engine.ErrNoPage) {
 		f.page, err = page.Page{}, nil
 	}
@@ -189,12 +214,29 @@ func (p *Pool) read(f *Frame, id page.ID) (*Frame, error) {
 	f.err = err
 	f.io.Broadcast()
 	if err != nil {
-		delete(p.index, id)
-		f.mapped = false
+		p.unmap(f)
 		p.Unpin(f)
 		return nil, err
 	}
 	return f, nil
+}
+
+// take makes f, which is unmapped and pinned, the frame of page id.
+func (p *Pool) take(f *Frame, id page.ID) {
+	f.id, f.usage, f.err = id, 1, nil
+	f.mapped = true
+	p.index[id] = f.slot
+	p.taken++
+}
+
+// unmap makes f the frame of no page.
+func (p *Pool) unmap(f *Frame) {
+	delete(p.index, f.id)
+	f.mapped, f.cut = false, false
+	if f.refused {
+		f.refused = false
+		p.full.refused--
+	}
 }
 
 // Unpin gives the frame back.
@@ -203,8 +245,9 @@ func (p *Pool) Unpin(f *Frame) {
 		invariant.Broken("B2", "unpin of %v, which has %d pins", f.id, f.pins)
 	}
 	f.pins--
-	if f.pins == 0 && p.unpinned.Waiting() > 0 {
+	if f.pins == 0 && p.unpinned.Waiting()+p.dropping.Waiting() > 0 {
 		p.unpinned.Signal()
+		p.dropping.Broadcast()
 	}
 }
 

@@ -2,10 +2,12 @@ package buffer
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"tornpage/engine"
 	"tornpage/engine/invariant"
 	"tornpage/engine/page"
 	"tornpage/engine/wal"
@@ -81,6 +83,40 @@ func TestBrokenRules(t *testing.T) {
 		k.pool.Attach(liar, 0)
 		_ = k.pool.WriteBack(id(1))
 	}))
+}
+
+// TestWriterEnds: the background writer writes by its interval, and ends with
+// the pool.
+func TestWriterEnds(t *testing.T) {
+	k := &talk{}
+	k.boot(t)
+	defer k.w.Close()
+	k.frames(4, 0)
+	k.store.durable = 1000
+	ended := false
+	k.m.Go("writer", func() {
+		k.pool.RunWriter(WriterConfig{})
+		ended = true
+	})
+	k.m.Go("user", func() {
+		for i := range 5 {
+			f, err := k.pool.Pin(id(i))
+			require.NoError(t, err)
+			f.Lock()
+			f.MarkDirty()
+			f.Page().SetLSN(wal.LSN(i + 1))
+			f.Unlock()
+			k.pool.Unpin(f)
+		}
+	})
+	k.w.Run(k.w.Now() + 190*time.Millisecond)
+	require.Zero(t, k.pool.Stats().Cleaned)
+	k.w.Run(k.w.Now() + 20*time.Millisecond)
+	require.EqualValues(t, 3, k.pool.Stats().Cleaned) // all but the page of recent use
+	require.False(t, ended)
+	k.pool.Fail(engine.ErrStopped)
+	k.w.Run(k.w.Now() + 210*time.Millisecond)
+	require.True(t, ended)
 }
 
 type lying struct{ *gated }

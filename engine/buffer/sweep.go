@@ -1,6 +1,9 @@
 package buffer
 
 import (
+	"errors"
+
+	"tornpage/engine"
 	"tornpage/engine/host"
 	"tornpage/engine/invariant"
 	"tornpage/engine/page"
@@ -17,7 +20,7 @@ func (p *Pool) victim() (*Frame, error) {
 		if p.failed != nil {
 			return nil, p.failed
 		}
-		f := p.sweep()
+		f, last := p.choose()
 		if f == nil {
 			p.unpinned.Wait()
 			continue
@@ -27,6 +30,9 @@ func (p *Pool) victim() (*Frame, error) {
 			p.m.Mark("buffer.evicted-dirty")
 			if err := p.writeBack(f); err != nil {
 				p.Unpin(f)
+				if !last && errors.Is(err, engine.ErrFull) {
+					continue
+				}
 				return nil, err
 			}
 			p.stats.EvictedDirty++
@@ -36,22 +42,24 @@ func (p *Pool) victim() (*Frame, error) {
 			continue
 		}
 		p.drop(f)
+		p.stats.Victims++
 		return f, nil
 	}
 }
 
-// sweep moves the hand to the next frame without pins and uses, nil if all
-// are pinned. Each turn takes one use from every frame it passes, so that
-// maxUsage+1 turns find one.
-func (p *Pool) sweep() *Frame {
+// sweep moves the hand to the next frame that fits without pins and uses, nil
+// if there is none. Each turn takes one use from every frame that it passes and
+// that fits, so that maxUsage+1 turns find one.
+func (p *Pool) sweep(fits fitness) *Frame {
 	for range (maxUsage + 1) * len(p.frames) {
 		f := &p.frames[p.hand]
 		p.hand++
+		p.passed++
 		if p.hand == len(p.frames) {
 			p.hand = 0
 		}
 		switch {
-		case f.pins > 0:
+		case f.pins > 0 || !f.fits(fits):
 		case f.usage > 0:
 			f.usage--
 		default:
@@ -72,11 +80,10 @@ func (p *Pool) drop(f *Frame) {
 	}
 	p.m.Mark("buffer.evicted")
 	p.stats.Evicted++
-	if lsn := page.LSNOf(f.id, &f.page); lsn > 0 {
+	if lsn := page.LSNOf(f.id, &f.page); lsn > 0 && !f.cut {
 		p.lsns.put(f.id, lsn)
 	}
-	delete(p.index, f.id)
-	f.mapped = false
+	p.unmap(f)
 }
 
 // reservation hands out pins in order of arrival (rule B7).

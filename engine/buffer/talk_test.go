@@ -26,6 +26,7 @@ type gated struct {
 	hold    map[string]bool // "read", "write"
 	opened  *host.Cond
 	fail    error
+	full    bool // nothing can grow
 }
 
 func (g *gated) wait(what string) {
@@ -53,6 +54,9 @@ func (g *gated) Evict(id page.ID, p *page.Page) error {
 	g.wait("write")
 	if g.fail != nil {
 		return g.fail
+	}
+	if g.full && g.pages[id] == nil {
+		return fmt.Errorf("block %d: %w", id.Block, engine.ErrFull)
 	}
 	c := *p
 	g.pages[id] = &c
@@ -85,7 +89,7 @@ type talk struct {
 
 func (k *talk) say(format string, args ...any) { fmt.Fprintf(&k.out, format+"\n", args...) }
 
-func (k *talk) boot(t *testing.T) {
+func (k *talk) boot(t testing.TB) {
 	w, err := sim.New(sim.Config{Machines: []sim.Machine{{Name: "m", Zone: "a"}},
 		Costs: sim.Costs{host.WorkPageCopy: 1},
 		Hosts: []sim.Host{{Name: "h", Machine: "m", Boot: func(m host.Machine) {
@@ -118,7 +122,7 @@ func (k *talk) state() {
 		for _, b := range []struct {
 			is   bool
 			text string
-		}{{f.dirty, " dirty"}, {f.reading, " reading"}, {f.writing, " writing"}} {
+		}{{f.dirty, " dirty"}, {f.refused, " refused"}, {f.reading, " reading"}, {f.writing, " writing"}} {
 			if b.is {
 				s += b.text
 			}
@@ -138,8 +142,12 @@ func (k *talk) do(line string) {
 		return v
 	}
 	switch word[0] {
-	case "pin":
-		f, err := k.pool.Pin(id(n(1)))
+	case "pin", "new":
+		pin := k.pool.Pin
+		if word[0] == "new" {
+			pin = k.pool.PinNew
+		}
+		f, err := pin(id(n(1)))
 		if err != nil {
 			k.say("%s: %v", line, err)
 			return
@@ -170,6 +178,26 @@ func (k *talk) do(line string) {
 		k.store.opened.Broadcast()
 	case "store-works":
 		k.store.fail = nil
+	case "full":
+		k.store.full = word[1] == "on"
+	case "drop":
+		k.pool.Drop(id(0).Rel, uint32(n(1)))
+		k.say("%s: done", line)
+	case "prefetch":
+		var ids []page.ID
+		for i := range word[1:] {
+			ids = append(ids, id(n(i+1)))
+		}
+		k.pool.Prefetch(ids...)
+	case "clean":
+		cfg := WriterConfig{MaxPages: 2}
+		cfg.fill()
+		k.pool.cleanAhead(cfg)
+		k.say("%s: done", line)
+	case "stats":
+		s := k.pool.Stats()
+		k.say("reads=%d prefetched=%d made=%d dropped=%d written=%d cleaned=%d evicted-dirty=%d refused=%d",
+			s.Reads, s.Prefetched, s.Made, s.Dropped, s.Written, s.Cleaned, s.EvictedDirty, s.Refused)
 	case "forget":
 		delete(k.store.pages, id(n(1)))
 	case "reserve":

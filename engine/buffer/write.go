@@ -66,7 +66,9 @@ func (p *Pool) writeBack(f *Frame) error {
 	f.writing = false
 	if err != nil {
 		f.dirty = true
-		p.Fail(err)
+		p.notWritten(f, err)
+	} else if f.refused {
+		p.spaceReturned()
 	}
 	f.io.Broadcast()
 	p.copies = append(p.copies, c)
@@ -82,8 +84,11 @@ func (p *Pool) writeCopy(id page.ID, c *page.Page) error {
 	if d := p.store.Durable(); lsn > d {
 		invariant.Broken("B4", "%v with LSN %v is to be written, the log is durable to %v", id, lsn, d)
 	}
+	if err := p.store.Evict(id, c); err != nil {
+		return err
+	}
 	p.stats.Written++
-	return p.store.Evict(id, c)
+	return nil
 }
 
 func (p *Pool) takeCopy() *page.Page {
