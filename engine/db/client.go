@@ -11,16 +11,10 @@ import (
 // Client is one connection to a server, for one task at a time. After a
 // time-out or a break every call fails: dial again.
 type Client struct {
-	m       host.Machine
-	conn    host.Conn
-	timeout time.Duration
-	arrived *host.Cond
-	in, out []byte
-	have    bool  // in holds an unread message
-	broken  error // why the connection is of no use any more
-	id      uint64
-	req     Request
-	resp    Response
+	*link
+	id   uint64
+	req  Request
+	resp Response
 }
 
 // ErrUnanswered says that a read was not answered; it has no effect.
@@ -29,39 +23,11 @@ var ErrUnanswered = errors.New("the server did not answer")
 // Dial blocks for a connection to a server process, by its name. timeout
 // bounds each request; 0: as long as the connection lives.
 func Dial(m host.Machine, server string, port host.Port, timeout time.Duration) (*Client, error) {
-	conn, err := m.Dial(m.Lookup(server), port)
+	l, err := dial(m, server, port, timeout)
 	if err != nil {
-		return nil, fmt.Errorf("dial %s port %d: %w", server, port, err)
+		return nil, err
 	}
-	c := &Client{m: m, conn: conn, timeout: timeout, arrived: m.NewCond(host.WaitClient)}
-	conn.OnRecv(c.receive)
-	return c, nil
-}
-
-// receive is a handler.
-func (c *Client) receive(msg []byte, err error) {
-	if err != nil {
-		if c.broken == nil {
-			c.broken = err
-		}
-	} else {
-		c.in = append(c.in[:0], msg...)
-		c.have = true
-	}
-	c.arrived.Signal()
-}
-
-// Close breaks the connection.
-func (c *Client) Close() { c.giveUp(host.ErrClosed) }
-
-// Broken is why the connection is of no use any more, nil while it is.
-func (c *Client) Broken() error { return c.broken }
-
-func (c *Client) giveUp(err error) {
-	if c.broken == nil {
-		c.broken = err
-	}
-	c.conn.Close()
+	return &Client{link: l}, nil
 }
 
 // call sends c.req and waits for its response. sent false: nobody has seen
@@ -75,28 +41,10 @@ func (c *Client) call() (sent bool, err error) {
 	}
 	c.id++
 	c.req.ID = c.id
-	c.have = false
 	c.out = AppendRequest(c.out, &c.req)
-	c.m.Charge(host.WorkMessage, 1)
-	c.conn.Send(c.out)
-	deadline := c.m.Now() + c.timeout
-	for !c.have && c.broken == nil {
-		if c.timeout == 0 {
-			c.arrived.Wait()
-			continue
-		}
-		left := deadline - c.m.Now()
-		if left <= 0 {
-			c.giveUp(fmt.Errorf("%v of request %d after %v: %w", c.req.Op, c.id, c.timeout, host.ErrTimeout))
-			break
-		}
-		c.arrived.WaitFor(int64(left))
+	if err := c.exchange(c.req.Op.String(), c.id); err != nil {
+		return true, err
 	}
-	if !c.have {
-		return true, c.broken
-	}
-	c.have = false
-	c.m.Charge(host.WorkMessage, 1)
 	if err := DecodeResponse(c.in, &c.resp); err != nil {
 		c.giveUp(err)
 		return true, err

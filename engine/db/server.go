@@ -22,6 +22,7 @@ type Server struct {
 // ServerStats counts what a server did.
 type ServerStats struct {
 	Requests uint64
+	Batches  uint64 // of statements
 	Corrupt  uint64 // messages that did not decode
 	Refused  uint64 // connections, since the backend did not serve or there were too many
 }
@@ -48,7 +49,8 @@ func (s *Server) accept(c host.Conn) {
 	})
 }
 
-// session serves one connection until it breaks.
+// session serves one connection until it breaks: requests, or from its first
+// batch on statements.
 func (s *Server) session(c host.Conn) {
 	var in, out []byte
 	var req Request
@@ -60,10 +62,12 @@ func (s *Server) session(c host.Conn) {
 			return
 		}
 		s.m.Charge(host.WorkMessage, 1)
+		if isBatch(in) {
+			s.converse(c, in)
+			return
+		}
 		if err := DecodeRequest(in, &req); err != nil {
-			s.Stats.Corrupt++
-			s.m.Mark("db.corrupt-request")
-			s.m.Logf("request from %s: %v; connection closed", s.m.NameOf(c.Peer()), err)
+			s.corrupt(c, "request", err)
 			return
 		}
 		s.Stats.Requests++

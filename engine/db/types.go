@@ -57,20 +57,22 @@ type Why uint8
 
 // The reasons.
 const (
-	WhyNone     Why = iota
-	WhyMismatch     // the row did not hold the expected value
-	WhyRollback     // the client asked for it
-	WhyRequest      // the request makes no sense: keys, sizes, operation
-	WhyStorage      // storage gave an error
-	WhyBehind       // the view has not reached the token
-	WhyClosed       // the server does not serve
-	WhyNotSent      // the connection was broken before the request was sent
-	WhyBroken       // the connection broke, or the request timed out
+	WhyNone      Why = iota
+	WhyMismatch      // the row did not hold the expected value
+	WhyRollback      // the client asked for it
+	WhyRequest       // the request makes no sense: keys, sizes, operation
+	WhyStorage       // storage gave an error
+	WhyBehind        // the view has not reached the token
+	WhyClosed        // the server does not serve
+	WhyNotSent       // the connection was broken before the request was sent
+	WhyBroken        // the connection broke, or the request timed out
+	WhyFull          // the disk is full: changes are refused
+	WhyStatement     // a statement failed: its error says why
 	whys
 )
 
 var whyNames = [whys]string{"", "mismatch", "rolled back", "bad request", "storage", "behind",
-	"not serving", "not sent", "connection broken"}
+	"not serving", "not sent", "connection broken", "disk full", "statement failed"}
 
 // String names the reason.
 func (w Why) String() string {
