@@ -194,7 +194,7 @@ func (m *machine) onlyOne(t *rapid.T, key int64, n int) {
 }
 
 // TestModel: random transactions and prunings against maps, and against redo.
-func TestModel(t *testing.T) {
+func TestPageModel(t *testing.T) {
 	pruned, full := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		bytes := rapid.SampledFrom([]int{100, 1000, 1900}).Draw(t, "value bytes")

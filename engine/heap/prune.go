@@ -21,14 +21,20 @@ type Fates interface {
 
 // Plan is what one pruning does to a page; its memory is used again.
 type Plan struct {
+	// Indexed says that an index may lead to the first line pointer of a chain:
+	// one that is dead as a whole leaves it dead, for vacuum, and not unused.
+	Indexed bool
+
 	Redirected    []uint16 // pairs: from, to
+	Dead          []uint16 // only if Indexed
 	Unused        []uint16
 	LatestRemoved uint32   // the largest XID that goes
 	Prunable      uint32   // the smallest XID whose end may free more, 0: none
 	Ask           []uint32 // not empty: the fates of these XIDs are needed first
+	Removed       int      // versions that go
 
 	chain []uint16
-	done  [page.MaxItems + 1]bool // item is redirected or made unused by this plan
+	done  [page.MaxItems + 1]bool // the plan changes this item
 	state [page.MaxItems + 1]versionState
 }
 
@@ -38,16 +44,21 @@ const (
 	absent versionState = iota
 	live                // nobody has superseded it for good
 	fading              // superseded, but somebody may see it
-	dead
+	dead                // superseded for all
+	never               // its maker aborted
 )
 
+func (s versionState) gone() bool { return s >= dead }
+
 // Empty reports that there is nothing to prune.
-func (pl *Plan) Empty() bool { return len(pl.Redirected) == 0 && len(pl.Unused) == 0 }
+func (pl *Plan) Empty() bool {
+	return len(pl.Redirected) == 0 && len(pl.Dead) == 0 && len(pl.Unused) == 0
+}
 
 // Make plans the pruning of p. If Ask is not empty afterwards, the plan is.
 func (pl *Plan) Make(p *page.Page, fates Fates) {
-	pl.Redirected, pl.Unused = pl.Redirected[:0], pl.Unused[:0]
-	pl.LatestRemoved, pl.Prunable, pl.Ask = 0, 0, pl.Ask[:0]
+	pl.Redirected, pl.Dead, pl.Unused = pl.Redirected[:0], pl.Dead[:0], pl.Unused[:0]
+	pl.LatestRemoved, pl.Prunable, pl.Removed, pl.Ask = 0, 0, 0, pl.Ask[:0]
 	last := p.MaxOffset()
 	for off := uint16(1); off <= last; off++ {
 		pl.done[off], pl.state[off] = false, absent
@@ -71,7 +82,12 @@ func (pl *Plan) Make(p *page.Page, fates Fates) {
 	// What an aborted update left is in no chain: its parent may have been
 	// updated again by now.
 	for off := uint16(1); off <= last; off++ {
-		if pl.state[off] == dead && !pl.done[off] && p.Tuple(off).Infomask2()&page.HotUpdated == 0 {
+		if pl.done[off] || !pl.state[off].gone() {
+			continue
+		}
+		// A dead version with a successor can only go with its chain, unless its
+		// maker aborted: no chain leads to that one.
+		if pl.state[off] == never || p.Tuple(off).Infomask2()&page.HotUpdated == 0 {
 			pl.free(p, off)
 		}
 	}
@@ -80,15 +96,17 @@ func (pl *Plan) Make(p *page.Page, fates Fates) {
 // judge sets the state of the version at off, or asks for a fate.
 func (pl *Plan) judge(off uint16, t page.Tuple, fates Fates) {
 	pl.state[off] = live
-	switch xmin := t.Xmin(); fates.Fate(xmin) {
+	switch xmin := t.Xmin(); fateOfXmin(t, fates) {
 	case AskFate:
 		pl.Ask = append(pl.Ask, xmin)
 		return
 	case Aborted:
-		pl.state[off] = dead
+		pl.state[off] = never
 		return
 	case Running:
-		pl.prunable(xmin) // if it aborts
+		if !pl.Indexed { // PostgreSQL does not look ahead to an abort
+			pl.prunable(xmin)
+		}
 		return
 	}
 	xmax := xmaxOf(t)
@@ -106,6 +124,14 @@ func (pl *Plan) judge(off uint16, t page.Tuple, fates Fates) {
 	case Gone:
 		pl.state[off] = dead
 	}
+}
+
+// fateOfXmin is the fate of t's maker, which a frozen version does not need.
+func fateOfXmin(t page.Tuple, fates Fates) Fate {
+	if frozen(t) {
+		return Gone
+	}
+	return fates.Fate(t.Xmin())
 }
 
 func (pl *Plan) prunable(xid uint32) {
@@ -131,7 +157,7 @@ func (pl *Plan) follow(p *page.Page, root uint16) {
 			break
 		}
 		chain = append(chain, off)
-		if pl.state[off] == dead {
+		if pl.state[off].gone() {
 			lastDead = len(chain) - 1
 		} else if pl.state[off] == live {
 			break
@@ -154,7 +180,13 @@ func (pl *Plan) cut(p *page.Page, chain []uint16, lastDead int) {
 	for _, off := range chain[1 : lastDead+1] {
 		pl.free(p, off)
 	}
-	if whole {
+	switch {
+	case whole && pl.Indexed:
+		pl.removed(p, root)
+		pl.done[root] = true
+		pl.Dead = append(pl.Dead, root)
+		return
+	case whole:
 		pl.free(p, root)
 		return
 	}
@@ -172,6 +204,7 @@ func (pl *Plan) free(p *page.Page, off uint16) {
 // removed raises LatestRemoved by a version that goes.
 func (pl *Plan) removed(p *page.Page, off uint16) {
 	if t := p.Tuple(off); t != nil {
+		pl.Removed++
 		pl.LatestRemoved = max(pl.LatestRemoved, t.Xmin(), xmaxOf(t))
 	}
 }

@@ -43,6 +43,9 @@ func (c *Corrupt) Error() string {
 	return fmt.Sprintf("%v item %d: %s; restore the page", c.ID, c.Off, c.Reason)
 }
 
+// frozen reports a version that counts as made before everything.
+func frozen(t page.Tuple) bool { return t.Infomask()&page.XminFrozen == page.XminFrozen }
+
 // xmaxOf is the XID that deleted or superseded t, 0 if none did.
 func xmaxOf(t page.Tuple) uint32 {
 	if t.Infomask()&(page.XmaxInvalid|page.XmaxLockOnly) != 0 {
@@ -53,9 +56,10 @@ func xmaxOf(t page.Tuple) uint32 {
 
 // visible decides for one version.
 func visible(t page.Tuple, v View) (verdict Verdict, ask uint32) {
-	xmin := t.Xmin()
-	if s := v.Sees(xmin); s != Yes {
-		return s, xmin
+	if xmin := t.Xmin(); !frozen(t) {
+		if s := v.Sees(xmin); s != Yes {
+			return s, xmin
+		}
 	}
 	xmax := xmaxOf(t)
 	if xmax == 0 {
