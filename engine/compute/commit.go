@@ -50,7 +50,7 @@ func (e *Engine) appendEnd(w *work, f *buffer.Frame, xid uint32, s page.XactStat
 	id, p := f.ID(), f.Page()
 	f.Lock()
 	defer f.Unlock()
-	if err := e.initStatus(w, f); err != nil {
+	if err := e.initStatus(&w.mtr, f); err != nil {
 		return nil, false, err
 	}
 	if e.failed != nil {
@@ -75,16 +75,16 @@ func (e *Engine) appendEnd(w *work, f *buffer.Frame, xid uint32, s page.XactStat
 }
 
 // initStatus makes a page that nobody has used a status page.
-func (e *Engine) initStatus(w *work, f *buffer.Frame) error {
+func (e *Engine) initStatus(m *wal.MTR, f *buffer.Frame) error {
 	id, p := f.ID(), f.Page()
 	if page.LSNOf(id, p) != 0 {
 		return nil
 	}
 	f.MarkDirty()
 	page.InitStatus(p)
-	wal.StatusZeroPage(&w.mtr, id.Block)
-	w.mtr.Touch(0, id, p, wal.Implied)
-	_, err := e.append(&w.mtr)
+	wal.StatusZeroPage(m, id.Block)
+	m.Touch(0, id, p, wal.Implied)
+	_, err := e.append(m)
 	return err
 }
 

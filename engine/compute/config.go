@@ -5,6 +5,8 @@ import (
 	"tornpage/engine/heap"
 	"tornpage/engine/host"
 	"tornpage/engine/page"
+	"tornpage/engine/table"
+	"tornpage/engine/txn"
 	"tornpage/engine/wal"
 )
 
@@ -22,6 +24,16 @@ type Config struct {
 	Pool        buffer.Config // the page pool; small ones make evictions common
 	XIDBatch    uint32        // XIDs a logged horizon reserves; 0: 1,024
 	StatusCache int           // statuses of ended transactions kept at hand; 0: 4,096
+
+	// Relational opens the catalog: sessions can have tables. Without it there
+	// is the thin table only, and the log has no record of anything else.
+	Relational bool
+	Tables     table.Config // how rows and entries lie on pages, and vacuum
+	Locks      txn.Config   // bounds of a transaction
+	Auto       AutoConfig   // autovacuum
+	// Writer is the background writer's, which runs if Relational is set and
+	// Delay is not negative.
+	Writer buffer.WriterConfig
 
 	// Published, if set, is told of every commit as it becomes visible. It
 	// must not block.

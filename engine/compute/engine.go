@@ -19,22 +19,27 @@ var ErrNotOpen = errors.New("the engine is not open")
 
 // Engine is the writer of one boot. Make it with New, then Open it.
 type Engine struct {
-	m      host.Machine
-	cfg    Config
-	geo    heap.Geometry
-	st     engine.Storage
-	pool   *buffer.Pool
-	pg     *pager.Pager
-	status *txn.Status
-	txns   *txn.Manager
-	queue  *txn.Queue
-	locks  *txn.Locks
-	idle   *work
-	ended  *host.Cond // Wait's
-	open   bool
-	failed error
-	state  engine.State
-	stats  Stats
+	m       host.Machine
+	cfg     Config
+	geo     heap.Geometry
+	st      engine.Storage
+	pool    *buffer.Pool
+	pg      *pager.Pager
+	status  *txn.Status
+	txns    *txn.Manager
+	queue   *txn.Queue
+	locks   *txn.Locks
+	idle    *work
+	endings *ending
+	ended   *host.Cond // Wait's
+
+	lockTable *txn.LockTable
+	catalog   catalog
+	ddl       *host.Latch // of changes of the catalog
+	open      bool
+	failed    error
+	state     engine.State
+	stats     Stats
 }
 
 // New makes an engine that is not open. Its Pool can be given to the storage
@@ -49,6 +54,7 @@ func New(m host.Machine, cfg Config) (*Engine, error) {
 		pool:  buffer.New(m, cfg.Pool),
 		locks: txn.NewLocks(m),
 		ended: m.NewCond(host.WaitWork),
+		ddl:   host.NewLatch(m, host.WaitRelation),
 	}
 	e.pg = pager.New(m, e.pool, e.fail)
 	e.pool.OnFail(e.fail)
@@ -79,7 +85,15 @@ func (e *Engine) Open(st engine.Storage) error {
 	e.status = txn.NewStatus(e.m, e.pool, e.cfg.StatusCache)
 	e.txns = txn.NewManager(e.m, e.status, state.NextXID, state.End, e.cfg.XIDBatch, e.logHorizon)
 	e.queue = txn.NewQueue(e.m, e.txns, st, e.cfg.Published)
+	e.lockTable = txn.NewLockTable(e.m, e.txns, e.cfg.Locks)
 	e.open = true
+	if !e.cfg.Relational {
+		return nil
+	}
+	if err := e.openCatalog(); err != nil {
+		return err
+	}
+	e.startTasks()
 	return nil
 }
 
@@ -163,12 +177,12 @@ type work struct {
 	plan  heap.Plan
 	tuple []byte
 	ask   []uint32 // XIDs whose status is needed before the next attempt
-	rows  []row
+	rows  []thinRow
 	next  *work
 }
 
-// row is one row of a write.
-type row struct {
+// thinRow is one row of a write to the thin table.
+type thinRow struct {
 	key   int64
 	value []byte // nil: delete
 }

@@ -17,7 +17,7 @@ import (
 func (e *Engine) Put(key int64, value []byte) db.Outcome {
 	w := e.takeWork()
 	defer e.giveWork(w)
-	w.rows = append(w.rows, row{key, value})
+	w.rows = append(w.rows, thinRow{key, value})
 	return e.writeRows(w, false)
 }
 
@@ -27,9 +27,9 @@ func (e *Engine) MultiPut(keys []int64, values *db.Values, rollback bool) db.Out
 	w := e.takeWork()
 	defer e.giveWork(w)
 	for i, k := range keys {
-		w.rows = append(w.rows, row{k, values.At(i)})
+		w.rows = append(w.rows, thinRow{k, values.At(i)})
 	}
-	slices.SortFunc(w.rows, func(a, b row) int { return cmp.Compare(a.key, b.key) }) // T6
+	slices.SortFunc(w.rows, func(a, b thinRow) int { return cmp.Compare(a.key, b.key) }) // T6
 	return e.writeRows(w, rollback)
 }
 
@@ -38,7 +38,7 @@ func (e *Engine) MultiPut(keys []int64, values *db.Values, rollback bool) db.Out
 func (e *Engine) CompareAndSet(key int64, old, value []byte, held *db.Values) db.Outcome {
 	w := e.takeWork()
 	defer e.giveWork(w)
-	w.rows = append(w.rows, row{key, value})
+	w.rows = append(w.rows, thinRow{key, value})
 	if o, ok := e.check(w.rows); !ok {
 		return o
 	}
@@ -68,7 +68,7 @@ func (e *Engine) writeRows(w *work, rollback bool) db.Outcome {
 }
 
 // check refuses what cannot be written.
-func (e *Engine) check(rows []row) (o db.Outcome, ok bool) {
+func (e *Engine) check(rows []thinRow) (o db.Outcome, ok bool) {
 	if err := e.usable(); err != nil {
 		return aborted(db.WhyClosed, err), false
 	}
@@ -86,13 +86,13 @@ func (e *Engine) check(rows []row) (o db.Outcome, ok bool) {
 	return o, true
 }
 
-func (e *Engine) lock(rows []row) {
+func (e *Engine) lock(rows []thinRow) {
 	for _, r := range rows {
 		e.locks.Lock(r.key)
 	}
 }
 
-func (e *Engine) unlock(rows []row) {
+func (e *Engine) unlock(rows []thinRow) {
 	for _, r := range rows {
 		e.locks.Unlock(r.key)
 	}
@@ -127,7 +127,7 @@ const (
 )
 
 // writeRow changes one row, whose lock is held, on its home page.
-func (e *Engine) writeRow(w *work, xid uint32, r row) error {
+func (e *Engine) writeRow(w *work, xid uint32, r thinRow) error {
 	for {
 		if err := e.admit(e.geo.ValueBytes); err != nil {
 			return err
@@ -161,7 +161,7 @@ func (e *Engine) writeRow(w *work, xid uint32, r row) error {
 }
 
 // changePage tries to change the row on the latched page.
-func (e *Engine) changePage(w *work, f *buffer.Frame, xid uint32, r row) (step, error) {
+func (e *Engine) changePage(w *work, f *buffer.Frame, xid uint32, r thinRow) (step, error) {
 	// Taken under the latch: nothing switches before the page has been looked
 	// at, so that a "no room" is never due to this snapshot.
 	s := e.txns.Take()

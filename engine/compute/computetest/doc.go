@@ -8,6 +8,11 @@
 // log behind its durable end, rebuilds every page from the whole log, and
 // compares each version that was evicted with what redo makes of it.
 //
+// A relation that is cut (Storage/TRUNCATE) loses its pages with the Append; if
+// that does not survive, the next boot makes them again. An Append whose record
+// does not change the pages that its mini-transaction touches is broken (wal
+// rule W7).
+//
 // The floor moves when MoveFloor says so, and may be made to move between a
 // record's Build and its Append.
 //

@@ -9,7 +9,7 @@ import (
 // Mask clears what redo need not restore: the hole, the checksum, and hints
 // (PostgreSQL's heap_mask does the same).
 func Mask(id page.ID, p *page.Page) {
-	if id.Rel == page.StatusRel {
+	if id.Rel.HasParts() {
 		return
 	}
 	off, n := p.Hole()

@@ -23,6 +23,7 @@ type Mem struct {
 	durable int // records that survive
 	epoch   uint64
 	pages   map[page.ID]*page.Page
+	sizes   map[page.Rel]uint32 // in blocks, as of the last Append
 	evicted []version
 }
 
@@ -101,61 +102,15 @@ func (s *Storage) Open() (engine.State, error) {
 	d.log = d.log[:d.durable]
 	d.epoch++
 	s.epoch = d.epoch
-	pages, next, err := d.Replay()
+	r, err := d.replay()
 	if err != nil {
 		return engine.State{}, err
 	}
-	d.pages, d.evicted = pages, nil
+	d.pages, d.sizes, d.evicted = r.pages, r.sizes, nil
 	if d.WithFloor {
 		s.floor = d.End()
 	}
-	return engine.State{End: d.End(), Epoch: d.epoch, NextXID: next, Records: uint64(len(d.log))}, nil
-}
-
-// Replay makes all pages from the surviving log, and compares the evicted
-// versions with it on the way.
-func (d *Mem) Replay() (pages map[page.ID]*page.Page, next uint32, err error) {
-	records, err := d.Records()
-	if err != nil {
-		return nil, 0, err
-	}
-	evicted := map[page.ID]map[wal.LSN]*page.Page{}
-	for _, v := range d.evicted {
-		if evicted[v.id] == nil {
-			evicted[v.id] = map[wal.LSN]*page.Page{}
-		}
-		evicted[v.id][page.LSNOf(v.id, v.p)] = v.p
-	}
-	pages = map[page.ID]*page.Page{}
-	var refs []wal.PageRef
-	for i := range records {
-		r := &records[i]
-		if r.Rmgr == wal.RmgrXLOG && r.Op() == wal.InfoNextXID {
-			if next, err = r.NextXID(); err != nil {
-				return nil, 0, err
-			}
-		}
-		refs = r.Pages(refs[:0])
-		for _, ref := range refs {
-			p := pages[ref.ID]
-			if p == nil {
-				if !ref.Init {
-					return nil, 0, fmt.Errorf("%v changes %v before anything made it", r, ref.ID)
-				}
-				p = new(page.Page)
-				pages[ref.ID] = p
-			}
-			if _, err := wal.Apply(r, ref.Block, p); err != nil {
-				return nil, 0, err
-			}
-			if old := evicted[ref.ID][r.End]; old != nil {
-				if err := Equal(ref.ID, old, p); err != nil {
-					return nil, 0, fmt.Errorf("evicted version against redo of %v: %w", r, err)
-				}
-			}
-		}
-	}
-	return pages, next, nil
+	return engine.State{End: d.End(), Epoch: d.epoch, NextXID: r.next, Records: uint64(len(d.log))}, nil
 }
 
 // Admit implements engine.Storage.
@@ -203,8 +158,11 @@ func (s *Storage) Append(m *wal.MTR, builtFor wal.LSN) (wal.LSN, error) {
 	}
 	b, crc := m.Finish(prev, prevCRC)
 	end := at + wal.LSN(page.RoundUp(len(b)))
-	d.log = append(d.log, entry{at, end, crc, append([]byte(nil), b...)})
+	e := entry{at, end, crc, append([]byte(nil), b...)}
+	checkPages(m, e, prevCRC)
+	d.log = append(d.log, e)
 	m.Stamp(end)
+	d.resize(m)
 	s.flush()
 	if s.Betray--; s.Betray == 0 {
 		return 0, ErrBetrayed
@@ -264,7 +222,7 @@ func (s *Storage) ReadPage(id page.ID, _, _ wal.LSN, p *page.Page) error {
 	}
 	old := s.mem.pages[id]
 	if old == nil {
-		return engine.ErrNoPage
+		return fmt.Errorf("%w: %v", engine.ErrNoPage, id)
 	}
 	*p = *old
 	return nil
@@ -281,21 +239,17 @@ func (s *Storage) Evict(id page.ID, p *page.Page) error {
 	if s.EvictErr != nil {
 		return s.EvictErr
 	}
+	if id.Block >= s.mem.sizes[id.Rel] { // cut off while it was on its way
+		s.m.Mark("mem.cut-off-write")
+		return nil
+	}
 	c := *p
 	s.mem.pages[id] = &c
 	s.mem.evicted = append(s.mem.evicted, version{id, &c})
 	return nil
 }
 
-// Size implements engine.Storage.
-func (s *Storage) Size(r page.Rel, _ wal.LSN) (uint32, error) {
-	n := uint32(0)
-	for id := range s.mem.pages { //tornvet:ordered a maximum does not depend on order
-		if id.Rel == r {
-			n = max(n, id.Block+1)
-		}
-	}
-	return n, nil
-}
+// Size implements engine.Storage: pages count from the record that made them.
+func (s *Storage) Size(r page.Rel, _ wal.LSN) (uint32, error) { return s.mem.sizes[r], nil }
 
 var _ engine.Storage = (*Storage)(nil)
