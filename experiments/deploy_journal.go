@@ -23,6 +23,7 @@ import (
 //	survived LSN                   recovery annulled all above
 //	page REL BLOCK LSN BASE64      a page as appended: the sectors that changed,
 //	                               each after its number
+//	cut REL BLOCKS LSN             a relation's end was cut off
 //	broken CHECK TEXT              a verdict, quoted
 //
 // Each is written before the process does anything that others could learn the
@@ -118,6 +119,12 @@ func (j *journal) survived(end wal.LSN) {
 func (j *journal) broken(v checkers.Verdict) {
 	if j != nil {
 		j.line("broken %s %q", v.Check, strings.Join(append([]string{v.What}, v.Details...), "\n"))
+	}
+}
+
+func (j *journal) cut(rel page.Rel, blocks uint32, lsn wal.LSN) {
+	if j != nil {
+		j.line("cut %d %d %v", rel, blocks, lsn)
 	}
 }
 

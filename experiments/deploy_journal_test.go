@@ -26,7 +26,11 @@ type scribe struct {
 func (w *scribe) act(rt *rapid.T) {
 	w.lsn += 8
 	j := w.o.rec.log
-	switch rapid.IntRange(0, 4).Draw(rt, "act") {
+	switch rapid.IntRange(0, 5).Draw(rt, "act") {
+	case 5:
+		blocks := uint32(rapid.IntRange(0, 3).Draw(rt, "blocks"))
+		w.o.oracle.Truncated(16384, blocks, w.lsn)
+		j.cut(16384, blocks, w.lsn)
 	case 0:
 		w.o.commits = append(w.o.commits, w.lsn)
 		j.appended(w.lsn)
@@ -125,7 +129,7 @@ func TestJournalCutShort(t *testing.T) {
 func FuzzJournal(f *testing.F) {
 	f.Add("mark durable db/1 0/120 7\nappend 0/120\nsurvived 0/80\ncommit 0/120 visible 9\n")
 	f.Add("op 1 c1 n1 db/0 put k3=17 pending 5..\nop 1 c1 n1 db/0 put k3=17 committed @0/120 5..9\n")
-	f.Add("page 16384 3 0/120 AAAA\nbroken pages \"what\\nmore\"\n")
+	f.Add("page 16384 3 0/120 AAAA\ncut 16384 2 0/128\nbroken pages \"what\\nmore\"\n")
 	f.Add("boot db/1 4 end 0/80\nexit db/1 9 disk full\ndurable 5 0/80\n")
 	path := filepath.Join(f.TempDir(), "x.1.journal")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -144,6 +148,8 @@ func TestJournalErrorsNameTheLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.1.journal")
 	for text, want := range map[string]string{
 		"append 0/1\nappend x\n":          `:2: "x", want an LSN`,
+		"cut 1 2\n":                       ":1: 2 words, want a relation",
+		"cut 1 x 0/8\n":                   ":1: strconv.ParseUint",
 		"mark a\n":                        ":1: 1 words, want a mark's name",
 		"page 1 2 0/8 AAAA\n":             "sector 0 with 2 bytes",
 		"page 1 2 0/8 EAAA\n":             "sector 16 with 2 bytes",

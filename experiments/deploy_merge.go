@@ -93,6 +93,8 @@ func (r *reader) line(line string) error {
 		return err
 	case "page":
 		return r.page(f)
+	case "cut":
+		return r.cut(f)
 	case "commit":
 		if len(f) > 0 && r.o != nil {
 			lsn, err := parseLSN(f[0])
@@ -175,6 +177,23 @@ func (r *reader) page(f []string) error {
 	}
 	if r.o != nil {
 		r.o.oracle.Appended(id, lsn, p)
+	}
+	return nil
+}
+
+// cut tells the oracle that a relation was cut.
+func (r *reader) cut(f []string) error {
+	if len(f) != 3 {
+		return fmt.Errorf("%d words, want a relation, its blocks and an LSN", len(f))
+	}
+	rel, err1 := strconv.ParseUint(f[0], 10, 32)
+	blocks, err2 := strconv.ParseUint(f[1], 10, 32)
+	lsn, err3 := parseLSN(f[2])
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		return err
+	}
+	if r.o != nil {
+		r.o.oracle.Truncated(page.Rel(rel), uint32(blocks), lsn)
 	}
 	return nil
 }

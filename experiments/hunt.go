@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"tornpage/checkers"
-	"tornpage/engine/host/coop"
 	"tornpage/faults"
+	"tornpage/sim"
 	"tornpage/sim/trace"
 )
 
@@ -130,20 +130,20 @@ func (h Hunt) take(t *tally, d done) error {
 // work runs seeds until none is left.
 func (h Hunt) work(ctx context.Context, next *atomic.Uint64, out chan<- done) {
 	var c checkers.Checker
-	var pool coop.Pool
-	defer pool.Close()
+	var reuse sim.Reuse
+	defer reuse.Close()
 	for ctx.Err() == nil {
 		i := next.Add(1) - 1
 		if i >= h.Seeds {
 			return
 		}
-		row, err := h.one(h.From+i, &c, &pool)
+		row, err := h.one(h.From+i, &c, &reuse)
 		out <- done{i, row, err}
 	}
 }
 
 // one runs one seed.
-func (h Hunt) one(seed uint64, c *checkers.Checker, pool *coop.Pool) (*Row, error) {
+func (h Hunt) one(seed uint64, c *checkers.Checker, reuse *sim.Reuse) (*Row, error) {
 	p := h.Scenario.Plan(seed)
 	if h.Change != nil {
 		var err error
@@ -151,7 +151,7 @@ func (h Hunt) one(seed uint64, c *checkers.Checker, pool *coop.Pool) (*Row, erro
 			return nil, err
 		}
 	}
-	m, err := Measure(p, Options{Checker: c, Coroutines: pool, MaxEvents: h.MaxEvents})
+	m, err := Measure(p, Options{Checker: c, Reuse: reuse, MaxEvents: h.MaxEvents})
 	if err != nil {
 		return nil, fmt.Errorf("%s seed %d: %w", h.Scenario.Name, seed, err)
 	}

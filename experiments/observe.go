@@ -26,7 +26,7 @@ type observer struct {
 func newObserver(rec *Recorder) *observer {
 	return &observer{
 		rec:    rec,
-		oracle: checkers.NewOracle(checkers.Masking{Hints: true, Layout: layoutOf}),
+		oracle: checkers.NewOracle(checkers.Masking{Hints: true}),
 		marks: checkers.NewWatermarks(
 			checkers.Monotone("durable"), checkers.Monotone("append"), checkers.Monotone("visible"),
 			checkers.Lasting("epoch"), checkers.Sole("epoch"),
@@ -38,18 +38,10 @@ func newObserver(rec *Recorder) *observer {
 	}
 }
 
-// layoutOf says how pages of each relation lie.
-func layoutOf(id page.ID) checkers.Layout {
-	if id.Rel == page.StatusRel {
-		return checkers.Raw
-	}
-	return checkers.Heap
-}
-
-// canonical is the page as the oracle compares it: the part sums of a status
-// page are only right once it was sealed.
+// canonical is the page as the oracle compares it: the sums of a page of parts
+// are only right once it was sealed.
 func (o *observer) canonical(id page.ID, p *page.Page) *page.Page {
-	if id.Rel != page.StatusRel {
+	if !id.Rel.HasParts() {
 		return p
 	}
 	o.copy = *p
@@ -142,6 +134,10 @@ func (w *watched) Append(m *wal.MTR, builtFor wal.LSN) (wal.LSN, error) {
 			w.o.rec.log.page(id, lsn, p)
 		}
 	}
+	if rel, blocks, ok := m.Truncation(); ok {
+		w.page(w.o.oracle.Truncated(rel, blocks, lsn))
+		w.o.rec.log.cut(rel, blocks, lsn)
+	}
 	if m.Rmgr() == wal.RmgrTransaction && m.Info()&wal.XactOpMask == wal.InfoCommit {
 		w.o.commits = append(w.o.commits, lsn)
 		w.o.rec.log.appended(lsn)
@@ -172,26 +168,28 @@ func (w *watched) point(lsn wal.LSN) {
 	w.o.rec.durable(lsn)
 }
 
-// ReadPage holds what storage gives against what was appended.
+// ReadPage holds what storage gives against what was appended. A cut may be
+// appended while a page behind it is read ahead: then either answer is right.
 func (w *watched) ReadPage(id page.ID, changedBy, at wal.LSN, p *page.Page) error {
+	before := w.o.oracle.Latest(id)
 	err := w.Storage.ReadPage(id, changedBy, at, p)
+	got := p
 	switch {
-	case err == nil:
-		w.check(id, at, p)
 	case isNoPage(err):
-		w.check(id, at, nil)
+		got = nil
+	case err != nil:
+		return err
+	default:
+		got = w.o.canonical(id, p)
 	}
-	return err
-}
-
-func (w *watched) check(id page.ID, at wal.LSN, p *page.Page) {
 	if at == 0 {
 		at = w.o.oracle.Latest(id)
+		if before != at && w.o.oracle.Check(id, before, got).Green() {
+			return err
+		}
 	}
-	if p != nil {
-		p = w.o.canonical(id, p)
-	}
-	w.page(w.o.oracle.Check(id, at, p))
+	w.page(w.o.oracle.Check(id, at, got))
+	return err
 }
 
 func (w *watched) Evict(id page.ID, p *page.Page) error {

@@ -6,20 +6,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tornpage/engine/host/coop"
+	"tornpage/sim"
 )
 
-// TestCoroutinesChangeNothing: worlds that use each other's coroutines run as
-// worlds of their own do, and the pool gives all of them back.
-func TestCoroutinesChangeNothing(t *testing.T) {
+// TestReuseChangesNothing: worlds that use each other's coroutines and memory run
+// as worlds of their own do, and the pool gives all of them back.
+func TestReuseChangesNothing(t *testing.T) {
 	sc, err := Find("remote/register")
 	require.NoError(t, err)
 	before := runtime.NumGoroutine()
-	var pool coop.Pool
+	var pool sim.Reuse
 	for seed := range uint64(6) {
 		alone, err := Run(sc.Plan(seed), Options{})
 		require.NoError(t, err)
-		lent, err := Run(sc.Plan(seed), Options{Coroutines: &pool})
+		lent, err := Run(sc.Plan(seed), Options{Reuse: &pool})
 		require.NoError(t, err)
 		require.Equal(t, alone.Hash, lent.Hash, "seed %d", seed)
 		require.Equal(t, alone.Events, lent.Events)

@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"slices"
 	"time"
 
 	"tornpage/checkers"
@@ -68,6 +69,14 @@ func (e exits) Exit(reason error) {
 // remoteWorld is a writer, a log host, a page host and a replica, each on a
 // machine of its own, and the clients.
 func remoteWorld(x *run) sim.Config {
+	return x.remote(replicaName)
+}
+
+// remoteTablesWorld is that without a replica, whose views know the thin table
+// only.
+func remoteTablesWorld(x *run) sim.Config { return x.remote("") }
+
+func (x *run) remote(replica string) sim.Config {
 	cfg := x.base()
 	add := func(name, zone string, boot func(host.Machine), disks ...sim.Disk) {
 		cfg.Machines = append(cfg.Machines, sim.Machine{Name: name + "-m", Zone: zone, Cores: x.s.Cores, Disks: disks})
@@ -76,8 +85,10 @@ func remoteWorld(x *run) sim.Config {
 	add(writerName, "a", x.remoteWriter)
 	add(logName, "b", x.remotePart(remote.RunLog), sim.Disk{Name: logName, Config: x.s.Disk})
 	add(pagesName, "b", x.remotePart(remote.RunPages))
-	add(replicaName, "a", x.remotePart(remote.RunFollower))
-	x.addClients(&cfg, replicaName)
+	if replica != "" {
+		add(replica, "a", x.remotePart(remote.RunFollower))
+	}
+	x.addClients(&cfg, replica)
 	return cfg
 }
 
@@ -126,4 +137,21 @@ func remoteRegister() Scenario {
 			Budget:  &b,
 		},
 	}
+}
+
+// remoteTables is a scenario of a load on tables with indexes, on storage
+// remote.
+func remoteTables(name, about string, load func(*run) workload) Scenario {
+	sc := remoteRegister()
+	sc.Name, sc.About, sc.load = name, about, load
+	sc.world, sc.relational = remoteTablesWorld, true
+	sc.must = []string{"buffer.evicted", "btree.split", "remote.reconnected", "remote.taken-over", "remote.page-waited"}
+	local := localTables(name, about, load)
+	sc.Space.Scenario, sc.Space.Params = name, local.Space.Params
+	sc.Space.Names.Hosts = []string{writerName, logName, pagesName, clientNames[0], clientNames[1]}
+	sc.Space.Names.Machines = []string{"db-m", "log-m", "pages-m"}
+	sc.Space.Names.Marks = slices.DeleteFunc(slices.Clone(sc.Space.Names.Marks), func(m string) bool { return m == "remote.view-moved" || m == "heap.pruned" })
+	sc.Space.Markers = []string{writerName, logName, pagesName}
+	sc.Space.Config = append(tableDims(), remoteDims()...)
+	return sc
 }

@@ -8,7 +8,6 @@ import (
 	"tornpage/checkers"
 	"tornpage/engine/compute"
 	"tornpage/engine/host"
-	"tornpage/engine/host/coop"
 	"tornpage/engine/local"
 	"tornpage/faults"
 	"tornpage/sim"
@@ -23,8 +22,8 @@ type Options struct {
 	Checker   *checkers.Checker                  // used again from run to run
 	// Load, if not 0, samples what the writer waits for so often, in virtual time.
 	Load time.Duration
-	// Coroutines are used again from run to run, by one run at a time.
-	Coroutines *coop.Pool
+	// Reuse is used again from run to run, by one run at a time.
+	Reuse *sim.Reuse
 }
 
 // Result is what a run gave.

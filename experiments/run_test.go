@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"tornpage/checkers"
-	"tornpage/engine/host/coop"
 	"tornpage/faults"
+	"tornpage/sim"
 )
 
 // requireGreen fails with all that a person needs to replay the run.
@@ -71,12 +71,12 @@ func BenchmarkSeed(b *testing.B) {
 	sc, err := Find("local/register")
 	require.NoError(b, err)
 	var c checkers.Checker
-	var pool coop.Pool
-	defer pool.Close()
+	var reuse sim.Reuse
+	defer reuse.Close()
 	ops, events := 0, uint64(0)
 	b.ReportAllocs()
 	for i := range b.N {
-		r, err := Run(sc.Plan(uint64(i)), Options{Checker: &c, Coroutines: &pool})
+		r, err := Run(sc.Plan(uint64(i)), Options{Checker: &c, Reuse: &reuse})
 		require.NoError(b, err)
 		require.True(b, r.Green(), "seed %d", i)
 		ops += len(r.History.Ops)

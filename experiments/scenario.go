@@ -21,13 +21,18 @@ type Scenario struct {
 	steps []faults.Step
 	world func(*run) sim.Config
 	load  func(*run) workload
+	// relational: the load has tables with indexes.
+	relational bool
 	// must are marks without which a set of runs has tested nothing.
 	must []string
 }
 
 // Scenarios lists all scenarios.
 func Scenarios() []Scenario {
-	return []Scenario{localRegister(), remoteRegister(), demoTornPage()}
+	return []Scenario{localRegister(), remoteRegister(), localTables("local/bank", bankAbout, newBankLoad),
+		localTables("local/tpcb", tpcbAbout, newTPCBLoad),
+		remoteTables("remote/bank", bankAbout, newBankLoad),
+		remoteTables("remote/tpcb", tpcbAbout, newTPCBLoad), demoTornPage()}
 }
 
 // Find gives the scenario of a name.
@@ -97,4 +102,25 @@ func localRegister() Scenario {
 			Budget:  &b,
 		},
 	}
+}
+
+const tpcbAbout = "pgbench's TPC-B-like transactions with history as a journal, audits in one snapshot; vacuum, an index made meanwhile"
+
+const bankAbout = "transfers between accounts with a journal, audits in one snapshot; savepoints, deadlocks, vacuum, an index made meanwhile"
+
+// localTables is a scenario of a load on tables with indexes, on storage local.
+func localTables(name, about string, load func(*run) workload) Scenario {
+	sc := localRegister()
+	sc.Name, sc.About, sc.load = name, about, load
+	sc.relational = true
+	sc.Space.Scenario = name
+	sc.Space.Config = append(tableDims(), slices.DeleteFunc(localDims(), func(d faults.Dim) bool { return d.Key == "disk.profile" })...)
+	// Slower disks make a run with so small a pool wait for reads alone.
+	sc.Space.Config = append(sc.Space.Config, faults.Dim{Key: "disk.profile", Values: []string{"fast", "nvme"}})
+	sc.Space.Params = []faults.Dim{
+		{Key: "clients", Values: []string{"4", "2", "8"}},
+		{Key: "keys", Values: []string{"48", "24"}},
+		{Key: "ops", Values: []string{"160"}},
+	}
+	return sc
 }

@@ -7,6 +7,8 @@ import (
 	"tornpage/engine/compute"
 	"tornpage/engine/local"
 	"tornpage/engine/remote"
+	"tornpage/engine/table"
+	"tornpage/engine/vacuum"
 	"tornpage/faults"
 	"tornpage/sim/simdisk"
 )
@@ -31,6 +33,8 @@ type Settings struct {
 	Remote  remote.Config
 	Disk    simdisk.Config
 	Cores   int
+	Tree    int  // entries of an index page
+	Fill    int  // fill factor of tables and indexes, percent
 	Value   int  // bytes of a value
 	Fixed   bool // every value has all of them
 }
@@ -66,6 +70,7 @@ func (s *Settings) parseConfig(v *faults.Values) error {
 		XIDBatch:    uint32(v.Int("xid.batch", 64, 1, 1<<20)),
 		StatusCache: int(v.Int("status.cache", 64, 1, 1<<20)),
 	}
+	s.parseTables(v)
 	s.Local = local.Config{
 		WALBuffer:         int(v.Bytes("wal.buffer", 32<<10, 8<<10, 1<<30)),
 		SegmentSize:       uint32(v.Bytes("wal.segment", 32<<10, 16<<10, 1<<30)),
@@ -98,6 +103,48 @@ func (s *Settings) parseConfig(v *faults.Values) error {
 		return err
 	}
 	return s.Disk.Check()
+}
+
+// parseTables reads what tables with indexes have, beyond the thin one.
+func (s *Settings) parseTables(v *faults.Values) {
+	s.Tree = int(v.Int("tree.items", 4, 0, 400))
+	s.Fill = int(v.Int("fill", 0, 0, 100))
+	s.Compute.Tables = table.Config{
+		LinesPerPage: s.Compute.Lines, ItemsPerPage: s.Tree,
+		Vacuum: vacuum.Config{
+			DeadTIDs: int(v.Int("vacuum.dead", 8, 0, 1<<23)), BypassPercent: -1, SkipRun: 1,
+			TruncateBlocks: 1, TruncateFraction: 1 << 20, LockTries: 3, LockWait: 2 * time.Millisecond,
+			CostDelay: v.Duration("vacuum.delay", 0, 0, time.Second), CostLimit: int(v.Int("vacuum.limit", 20, 1, 10_000)),
+		},
+	}
+	s.Compute.Auto = compute.AutoConfig{
+		Naptime: v.Duration("vacuum.nap", 100*time.Millisecond, time.Millisecond, time.Hour),
+		Policy: vacuum.Policy{Threshold: uint64(v.Int("vacuum.threshold", 10, 1, 1<<30)), Percent: 5,
+			InsertThreshold: v.Int("vacuum.inserts", 20, 1, 1<<30), InsertPercent: 5},
+	}
+	s.Compute.Writer = buffer.WriterConfig{
+		Delay:    v.Duration("writer.delay", 10*time.Millisecond, time.Microsecond, time.Hour),
+		MaxPages: int(v.Int("writer.pages", 4, 1, 1<<20)),
+	}
+}
+
+// tableDims are the dimensions of tables with indexes.
+func tableDims() []faults.Dim {
+	return []faults.Dim{
+		{Key: "pool.pages", Values: []string{"8", "12"}},
+		{Key: "heap.lines", Values: []string{"4", "8", "16"}},
+		{Key: "tree.items", Values: []string{"4", "3", "8"}},
+		{Key: "fill", Values: []string{"0", "50"}},
+		{Key: "value.bytes", Values: []string{"24", "200", "900"}},
+		{Key: "vacuum.nap", Values: []string{"50ms", "10ms", "300ms"}},
+		{Key: "vacuum.threshold", Values: []string{"10", "1", "100"}},
+		{Key: "vacuum.dead", Values: []string{"8", "1", "1000"}},
+		{Key: "vacuum.delay", Values: []string{"0s", "1ms"}},
+		{Key: "writer.delay", Values: []string{"10ms", "1ms", "10s"}},
+		{Key: "xid.batch", Values: []string{"4", "64"}},
+		{Key: "status.cache", Values: []string{"4", "64"}},
+		{Key: "cores", Values: []string{"1", "2", "4"}},
+	}
 }
 
 // configDims are the dimensions of the engine that seeds vary, the tiniest

@@ -40,6 +40,7 @@ func (x *run) localWriter(m host.Machine) {
 func (x *run) writer(m host.Machine, cut string, storage func(host.Machine, *compute.Engine) engine.Storage) {
 	x.collect()
 	cfg := x.s.Compute
+	cfg.Relational = x.sc.relational
 	var w *watched
 	cfg.Published = func(xid uint32, lsn db.Token) { w.published(xid, lsn) }
 	eng, err := compute.New(m, cfg)
@@ -90,7 +91,7 @@ func localWorld(x *run) sim.Config {
 
 // base is what all worlds share.
 func (x *run) base() sim.Config {
-	return sim.Config{Seed: x.plan.Seed, Log: x.opt.Log, MaxEvents: x.opt.MaxEvents, Coroutines: x.opt.Coroutines}
+	return sim.Config{Seed: x.plan.Seed, Log: x.opt.Log, MaxEvents: x.opt.MaxEvents, Reuse: x.opt.Reuse}
 }
 
 // clientName is the process of a worker.

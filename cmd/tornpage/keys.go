@@ -26,6 +26,18 @@ var known = map[string]setting{
 	"xid.batch":     {"64", "transaction numbers logged ahead"},
 	"status.cache":  {"64", "transaction statuses remembered"},
 
+	// The engine: tables with indexes.
+	"tree.items":       {"4", "entries of an index page; 0: as many as fit"},
+	"fill":             {"0", "percent to which pages are filled; 0: 100, and 90 of an index"},
+	"vacuum.nap":       {"100ms", "how often autovacuum looks at each table"},
+	"vacuum.threshold": {"10", "dead rows, beside 5 %, that make a vacuum due"},
+	"vacuum.inserts":   {"20", "inserted rows, beside 5 %, that make one due"},
+	"vacuum.dead":      {"8", "dead rows that a vacuum remembers in a round; 0: 8 Mi"},
+	"vacuum.delay":     {"0s", "rest of a vacuum when its cost limit is reached"},
+	"vacuum.limit":     {"20", "cost after which a vacuum rests"},
+	"writer.delay":     {"10ms", "rounds of the background writer"},
+	"writer.pages":     {"4", "pages that it writes in a round"},
+
 	// Storage local.
 	"wal.buffer":         {"32KiB", "log buffer"},
 	"wal.segment":        {"32KiB", "log segment file"},
