@@ -167,6 +167,11 @@ func (s *pageTalk) turn(d *datadriven.TestData) string {
 			fmt.Fprintln(&out, s.o.Check(id, c.lsn(""), &s.p))
 		case "absent":
 			fmt.Fprintln(&out, s.o.Check(id, c.lsn(""), nil))
+		case "cut": // LSN, blocks
+			at := c.lsn("")
+			if v := s.o.Truncated(id.Rel, uint32(c.event()), at); !v.Green() {
+				fmt.Fprintln(&out, v)
+			}
 		case "crashed":
 			s.o.Crashed(c.lsn(""))
 		case "forget":

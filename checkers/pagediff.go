@@ -29,6 +29,7 @@ const (
 	xminBits     = 0x0300 // both set: frozen, which is logged and no hint
 	xmaxHints    = 0x0C00
 	atBTFlags    = 12 // in the special area
+	btLeaf       = 0x0001
 	btHasGarbage = 0x0040
 	atBTCycle    = 14
 	btSpecial    = 16
@@ -63,15 +64,16 @@ func itemAt(p *page.Page, n int) item {
 
 func items(p *page.Page) int { return (int(le.Uint16(p[atLower:])) - atItems) / 4 }
 
-// layout decides how a page is to be read: by the caller's word, by its
-// special area, and raw if the header makes no sense.
+// layout decides how a page is to be read: as expected, by its special area,
+// and raw if the header makes no sense.
 func (o *Oracle) layout(id page.ID, p *page.Page) Layout {
+	l := o.expected(id)
 	lower, upper, special := le.Uint16(p[atLower:]), le.Uint16(p[atUpper:]), le.Uint16(p[atSpecial:])
 	if lower < atItems || lower > upper || upper > special || special > page.Size {
 		return Raw
 	}
-	if o.masking.Layout != nil {
-		return o.masking.Layout(id)
+	if l != Standard {
+		return l
 	}
 	if special < page.Size {
 		return Index
@@ -111,10 +113,11 @@ func (o *Oracle) mask(l Layout, want, p *page.Page) {
 	}
 	le.PutUint16(p[atFlags:], le.Uint16(p[atFlags:])&^flagHints)
 	clear(p[atPrune : atPrune+4])
+	leaf := isLeaf(l, want)
 	for n := range items(want) {
 		it := itemAt(want, n)
 		switch {
-		case l == Index && (it.flags == itemNormal || it.flags == itemDead):
+		case leaf && (it.flags == itemNormal || it.flags == itemDead):
 			at := atItems + 4*n
 			if now := itemAt(p, n).flags; now == itemNormal || now == itemDead {
 				le.PutUint32(p[at:], le.Uint32(p[at:])&^(3<<15))
@@ -132,6 +135,13 @@ func (o *Oracle) mask(l Layout, want, p *page.Page) {
 		le.PutUint16(p[s+atBTFlags:], le.Uint16(p[s+atBTFlags:])&^btHasGarbage)
 		clear(p[s+atBTCycle : s+atBTCycle+2])
 	}
+}
+
+// isLeaf reports a leaf of a B-tree: only there are dead line pointers a hint
+// (btree_mask). On the metapage there are no line pointers at all.
+func isLeaf(l Layout, p *page.Page) bool {
+	s := int(le.Uint16(p[atSpecial:]))
+	return l == Index && s+btSpecial <= page.Size && le.Uint16(p[s+atBTFlags:])&btLeaf != 0
 }
 
 // locate names the field that byte at of a page belongs to.
@@ -202,7 +212,7 @@ func sectorReport(w, g, got *page.Page, chain []version) []string {
 	}
 	lines := []string{fmt.Sprintf("512-byte sectors that differ: %v", differ)}
 	for i := len(chain) - 2; i >= 0; i-- {
-		old := true
+		old := !chain[i].cut
 		for _, s := range differ {
 			old = old && *chain[i].data[s] == [sectorSize]byte(got[s*sectorSize:(s+1)*sectorSize])
 		}

@@ -2,6 +2,7 @@ package checkers
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"sort"
 
@@ -21,21 +22,23 @@ type Layout uint8
 
 // The layouts. A page whose header is not sane is compared raw.
 const (
-	Heap  Layout = iota // standard page of heap tuples
-	Index               // standard page of index tuples; a B-tree's special area
-	Raw                 // no header at all: status pages
+	Heap     Layout = iota // standard page of heap tuples
+	Index                  // standard page of index tuples; a B-tree's special area
+	Raw                    // no header at all: pages of parts
+	Standard               // Index if there is a special area, else Heap
 )
 
 // Masking says what a storage may return differently from what was appended.
 type Masking struct {
 	Hints  bool                 // bits set without a log record may differ
-	Layout func(page.ID) Layout // nil: Heap, or Index if there is a special area
+	Layout func(page.ID) Layout // nil: Raw for pages of parts, else Standard
 }
 
 // version is one page after one mini-transaction; sectors that did not change
 // are shared with the version before.
 type version struct {
 	lsn  page.LSN
+	cut  bool // the page is absent: its relation was cut before it
 	data [sectors]*[sectorSize]byte
 }
 
@@ -64,9 +67,10 @@ func (o *Oracle) Appended(id page.ID, at page.LSN, p *page.Page) Verdict {
 		return broken(pagesCheck, nil, "%v appended at %v after %v", id, at, chain[n-1].lsn)
 	}
 	v := version{lsn: at}
+	shares := n > 0 && !chain[n-1].cut
 	for s := range v.data {
 		now := (*[sectorSize]byte)(p[s*sectorSize:])
-		if n > 0 && *chain[n-1].data[s] == *now {
+		if shares && *chain[n-1].data[s] == *now {
 			v.data[s] = chain[n-1].data[s]
 			continue
 		}
@@ -82,6 +86,28 @@ func (o *Oracle) Appended(id page.ID, at page.LSN, p *page.Page) Verdict {
 	return holds(pagesCheck)
 }
 
+// Truncated records that the mini-transaction with end LSN at cut a relation to
+// so many blocks: pages from there on are absent until they are appended again.
+// Without such a call a page that was there stays.
+func (o *Oracle) Truncated(rel page.Rel, blocks uint32, at page.LSN) Verdict {
+	var late []page.ID               // changed by a later record than the one that cut them off
+	for id, chain := range o.pages { // each page on its own: order is not seen
+		n := len(chain)
+		switch {
+		case id.Rel != rel || id.Block < blocks || n == 0 || chain[n-1].cut:
+		case chain[n-1].lsn < at:
+			o.pages[id] = append(chain, version{lsn: at, cut: true})
+		default:
+			late = append(late, id)
+		}
+	}
+	if len(late) == 0 {
+		return holds(pagesCheck)
+	}
+	id := slices.MinFunc(late, func(a, b page.ID) int { return cmp.Compare(a.Block, b.Block) })
+	return broken(pagesCheck, nil, "%v cut off at %v after %v", id, at, o.Latest(id))
+}
+
 // Check holds what storage returned for (id, at) against the last version at
 // or below at; got is nil if storage said that the page is absent.
 func (o *Oracle) Check(id page.ID, at page.LSN, got *page.Page) Verdict {
@@ -90,11 +116,14 @@ func (o *Oracle) Check(id page.ID, at page.LSN, got *page.Page) Verdict {
 	}
 	chain := o.pages[id]
 	n := sort.Search(len(chain), func(i int) bool { return chain[i].lsn > at })
-	switch {
-	case n == 0 && got == nil:
+	switch absent := n == 0 || chain[n-1].cut; {
+	case absent && got == nil:
 		return holds(pagesCheck)
 	case n == 0:
-		return broken(pagesCheck, nil, "%v at %v: want absent, got a page of LSN %v", id, at, got.LSN())
+		return broken(pagesCheck, nil, "%v at %v: want absent, got a page of LSN %v", id, at, page.LSNOf(id, got))
+	case absent:
+		return broken(pagesCheck, nil, "%v at %v: want absent since it was cut off at %v, got a page of LSN %v",
+			id, at, chain[n-1].lsn, page.LSNOf(id, got))
 	case got == nil:
 		return broken(pagesCheck, nil, "%v at %v: want the page of LSN %v, got absent", id, at, chain[n-1].lsn)
 	}
@@ -110,6 +139,9 @@ func (o *Oracle) Check(id page.ID, at page.LSN, got *page.Page) Verdict {
 // same is the quick answer of most checks: equal bytes, the checksum of a
 // standard page aside, which is only right on what was sealed.
 func (v *version) same(p *page.Page, raw bool) bool {
+	if v.cut {
+		return false
+	}
 	for s := range v.data {
 		now := (*[sectorSize]byte)(p[s*sectorSize:])
 		if *v.data[s] != *now && (s > 0 || raw || !sameButSum(v.data[s], now)) {
@@ -126,8 +158,17 @@ func sameButSum(a, b *[sectorSize]byte) bool {
 }
 
 // raw reports whether the pages of id have no header.
-func (o *Oracle) raw(id page.ID) bool {
-	return o.masking.Layout != nil && o.masking.Layout(id) == Raw
+func (o *Oracle) raw(id page.ID) bool { return o.expected(id) == Raw }
+
+// expected is the layout of id by the caller's word, or by its relation.
+func (o *Oracle) expected(id page.ID) Layout {
+	switch {
+	case o.masking.Layout != nil:
+		return o.masking.Layout(id)
+	case id.Rel.HasParts():
+		return Raw
+	}
+	return Standard
 }
 
 func (v *version) copyTo(p *page.Page) {
@@ -136,7 +177,8 @@ func (v *version) copyTo(p *page.Page) {
 	}
 }
 
-// Latest returns the LSN of the last version recorded of a page, 0 if none.
+// Latest returns the LSN of the last version recorded of a page (that of the
+// record that cut it off, if it was), 0 if none.
 func (o *Oracle) Latest(id page.ID) page.LSN {
 	if c := o.pages[id]; len(c) > 0 {
 		return c[len(c)-1].lsn

@@ -49,19 +49,31 @@ func (c *chain) next() (off uint16, t page.Tuple) {
 }
 
 // seen searches the chain for the version that v sees. ask not 0: the fate of
-// that XID decides.
+// that XID decides. A version's maker is the one that ended the version before
+// (next compares), so whoever was seen to end that one is not asked about
+// again: a long chain costs one question a version.
 func (c *chain) seen(v View) (off uint16, t page.Tuple, ask uint32) {
+	known := false // that the version was made
 	for {
 		off, t := c.next()
 		if t == nil {
 			return 0, nil, 0
 		}
-		switch verdict, xid := visible(t, v); verdict {
-		case Yes:
+		if !known {
+			switch verdict, xid := made(t, v); verdict {
+			case Ask:
+				return 0, nil, xid
+			case No:
+				continue
+			}
+		}
+		switch verdict, xid := ended(t, v); verdict {
+		case No:
 			return off, t, 0
 		case Ask:
 			return 0, nil, xid
 		}
+		known = true
 	}
 }
 

@@ -56,22 +56,34 @@ func xmaxOf(t page.Tuple) uint32 {
 
 // visible decides for one version.
 func visible(t page.Tuple, v View) (verdict Verdict, ask uint32) {
-	if xmin := t.Xmin(); !frozen(t) {
-		if s := v.Sees(xmin); s != Yes {
-			return s, xmin
-		}
+	if verdict, ask = made(t, v); verdict != Yes {
+		return verdict, ask
 	}
-	xmax := xmaxOf(t)
-	if xmax == 0 {
-		return Yes, 0
-	}
-	switch v.Sees(xmax) {
+	switch verdict, ask = ended(t, v); verdict {
 	case No:
 		return Yes, 0
 	case Yes:
 		return No, 0
 	}
-	return Ask, xmax
+	return Ask, ask
+}
+
+// made tells whether v sees the making of the version.
+func made(t page.Tuple, v View) (verdict Verdict, ask uint32) {
+	if frozen(t) {
+		return Yes, 0
+	}
+	xmin := t.Xmin()
+	return v.Sees(xmin), xmin
+}
+
+// ended tells whether v sees its end.
+func ended(t page.Tuple, v View) (verdict Verdict, ask uint32) {
+	xmax := xmaxOf(t)
+	if xmax == 0 {
+		return No, 0
+	}
+	return v.Sees(xmax), xmax
 }
 
 // Find searches the page for the version of key that v sees. A page of zeros

@@ -2,8 +2,8 @@ package local_test
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -24,6 +24,9 @@ import (
 // sets some cells of some pages to its own number, in one mini-transaction.
 
 const cellRel page.Rel = 16384
+
+// cellRmgr is PostgreSQL's number for generic records, which the engine has none of.
+const cellRmgr wal.Rmgr = 20
 
 const (
 	cellBytes = 10  // cell index, value
@@ -71,15 +74,28 @@ func redoCells(r *wal.Record, block int, p *page.Page) error {
 
 func cellRedo() *wal.Redo {
 	r := wal.StandardRedo()
-	r[wal.RmgrBtree] = redoCells
+	r[cellRmgr] = redoCells
 	return &r
 }
 
-// change is one mini-transaction that Append returned for.
+// change is one mini-transaction that Append returned for: cells that were set,
+// or a truncation to so many pages.
 type change struct {
 	id    uint64
 	lsn   wal.LSN
 	cells []cell
+	cut   bool
+	pages uint32
+}
+
+// apply makes the change in a map of all cells.
+func (c *change) apply(cells map[cell]uint64) {
+	for _, at := range c.cells {
+		cells[at] = c.id
+	}
+	if c.cut {
+		maps.DeleteFunc(cells, func(at cell, _ uint64) bool { return at.page >= c.pages })
+	}
 }
 
 // engineUp is one boot of the engine.
@@ -89,6 +105,12 @@ type engineUp struct {
 	store *local.Storage
 	state engine.State
 	w     *cells
+	cut   *host.Latch // shared: pages may be used; exclusive: they are cut off
+
+	refused int // changes refused because the disk was full
+	done    int // changes made
+	read    int // pages read
+	shut    int // reads refused because the disk was full
 }
 
 // cells is the outside view of an engine over all its boots.
@@ -118,9 +140,13 @@ func newCells(tb testing.TB, seed uint64, cfg local.Config, frames int, pages ui
 
 func newCellsOn(tb testing.TB, world sim.Config, sector int, cfg local.Config, frames int, pages uint32, boot func(*engineUp)) *cells {
 	tb.Helper()
+	return newCellsDisk(tb, world, simdisk.Config{Sector: sector}, cfg, frames, pages, boot)
+}
+
+func newCellsDisk(tb testing.TB, world sim.Config, disk simdisk.Config, cfg local.Config, frames int, pages uint32, boot func(*engineUp)) *cells {
+	tb.Helper()
 	w := &cells{tb: tb, cfg: cfg, frames: frames, pages: pages, boot: boot}
 	w.cfg.Redo = cellRedo()
-	disk := simdisk.Config{Sector: sector}
 	world.MaxEvents = 3_000_000
 	world.Machines = []sim.Machine{{Name: "m", Zone: "a", Disks: []sim.Disk{{Name: "wal", Config: disk}, {Name: "data", Config: disk}}}}
 	world.Hosts = []sim.Host{{Name: "pg", Machine: "m", Boot: w.run}}
@@ -149,7 +175,7 @@ func (w *cells) run(m host.Machine) {
 	pool.Attach(store, st.End)
 	w.refused = nil
 	w.opens++
-	up := &engineUp{m: m, pool: pool, store: store, state: st, w: w}
+	up := &engineUp{m: m, pool: pool, store: store, state: st, w: w, cut: host.NewLatch(m, host.WaitRelation)}
 	if !w.lenient {
 		w.check(up)
 	}
@@ -189,19 +215,18 @@ func (w *cells) check(up *engineUp) {
 		}
 	}
 	want := map[cell]uint64{}
-	for _, c := range w.history[:keep] {
-		for _, at := range c.cells {
-			want[at] = c.id
-		}
+	for i := range w.history[:keep] {
+		w.history[i].apply(want)
 	}
-	for n := range w.pages {
-		for i := range uint16(cellCount) {
-			at := cell{n, i}
-			if found[at] != want[at] {
-				panic(fmt.Sprintf("boot %d: cell %v is %d, want %d (history of %d, kept %d, acknowledged to %v)",
-					up.m.Boot(), at, found[at], want[at], len(w.history), keep, w.acked))
-			}
+	// A truncation shows in what is missing only: it may have survived, too.
+	first := want
+	for ; !maps.Equal(found, want); keep++ {
+		if keep == len(w.history) {
+			panic(fmt.Sprintf("boot %d: %s (history of %d, acknowledged to %v)",
+				up.m.Boot(), w.difference(found, first), len(w.history), w.acked))
 		}
+		want = maps.Clone(want)
+		w.history[keep].apply(want)
 	}
 	w.history = w.history[:keep]
 	if up.state.Epoch <= w.epoch {
@@ -210,112 +235,16 @@ func (w *cells) check(up *engineUp) {
 	w.epoch = up.state.Epoch
 }
 
-// set makes one change of the given cells and returns its LSN.
-func (up *engineUp) set(at []cell) (wal.LSN, error) {
-	byPage := map[uint32][]uint16{}
-	for _, c := range at {
-		byPage[c.page] = append(byPage[c.page], c.index)
-	}
-	var blocks []uint32
-	for n := range up.w.pages {
-		if byPage[n] != nil {
-			blocks = append(blocks, n)
-		}
-	}
-	if err := up.store.Admit(len(at)*cellBytes + len(blocks)*64); err != nil {
-		return 0, err
-	}
-	up.w.next++
-	id := up.w.next
-	up.pool.Reserve(len(blocks))
-	defer up.pool.Release(len(blocks))
-	var frames []*buffer.Frame
-	for _, n := range blocks {
-		f, err := up.pool.Pin(page.ID{Rel: cellRel, Block: n})
-		if err != nil {
-			return 0, err
-		}
-		defer up.pool.Unpin(f)
-		frames = append(frames, f)
-	}
-	var m wal.MTR
-	m.Reset(wal.RmgrBtree, 0, uint32(id))
-	for i, f := range frames {
-		f.Lock()
-		defer f.Unlock()
-		p, flags := f.Page(), wal.TouchFlags(0)
-		f.MarkDirty()
-		if p.IsZero() {
-			initCells(p)
-			flags |= wal.WillInit
-		}
-		m.Touch(i, f.ID(), p, flags)
-		for _, index := range byPage[blocks[i]] {
-			v := cellAt(p, index)
-			binary.LittleEndian.PutUint64(v, id)
-			m.AddData(i, append(binary.LittleEndian.AppendUint16(nil, index), v...))
-		}
-	}
-	for {
-		floor := up.store.Floor()
-		m.Build(floor)
-		lsn, err := up.store.Append(&m, floor)
-		if errors.Is(err, engine.ErrFloorMoved) {
-			continue
-		}
-		if err == nil {
-			up.w.history = append(up.w.history, change{id, lsn, at})
-		}
-		return lsn, err
-	}
-}
-
-// commit is set, acknowledged once durable.
-func (up *engineUp) commit(at []cell) error {
-	lsn, err := up.set(at)
-	if err == nil {
-		err = up.store.WaitDurable(lsn)
-	}
-	if err == nil {
-		up.w.acked = max(up.w.acked, lsn)
-	}
-	return err
-}
-
-// client commits random changes for ever.
-func (up *engineUp) client(n uint64) {
-	r := up.m.Rand("test.client", n)
-	for {
-		at := make([]cell, 0, 6)
-		for range 1 + r.N(3) {
-			p := uint32(r.N(uint64(up.w.pages)))
-			if r.Chance(1, 2) {
-				p %= 4 // hot
+// difference names the first cell that is not as it should be.
+func (w *cells) difference(found, want map[cell]uint64) string {
+	for n := range w.pages {
+		for i := range uint16(cellCount) {
+			if at := (cell{n, i}); found[at] != want[at] {
+				return fmt.Sprintf("cell %v is %d, want %d", at, found[at], want[at])
 			}
-			at = append(at, cell{p, uint16(r.N(cellCount))})
-		}
-		slices.SortFunc(at, func(a, b cell) int { return int(a.page*100+uint32(a.index)) - int(b.page*100+uint32(b.index)) })
-		at = slices.Compact(at)
-		if err := up.commit(at); err != nil {
-			if errors.Is(err, engine.ErrStopped) {
-				return
-			}
-			panic(err)
-		}
-		if r.Chance(1, 4) {
-			up.m.Sleep(time.Duration(r.N(uint64(2 * time.Millisecond))))
 		}
 	}
-}
-
-// clients runs n clients and never returns.
-func (up *engineUp) clients(n int) {
-	for i := range n {
-		up.m.Go("client", func() { up.client(uint64(i)) })
-	}
-	for {
-		up.m.Sleep(time.Hour)
-	}
+	return "no difference"
 }
 
 // let runs the world for d, and fails the test if a task panicked.

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"time"
 
 	"tornpage/engine"
@@ -17,6 +18,7 @@ type checkpointer struct {
 	answered uint64 // requests that a finished checkpoint began after
 	closing  bool   // the next one is the last
 
+	timed    time.Duration // CheckpointTime is counted from here
 	begun    time.Duration // of the checkpoint before
 	interval time.Duration // between the last two; 0: not known
 	record   wal.LSN       // the last checkpoint record
@@ -60,14 +62,15 @@ func (s *Storage) Close() {
 	s.durable.Stop(engine.ErrStopped)
 	s.gate.Stop(engine.ErrStopped)
 	s.writer.Signal()
+	s.spaceWanted.Signal()
 }
 
 // runCheckpointer is the checkpoint task.
 func (s *Storage) runCheckpointer() {
 	c := &s.check
 	for {
-		for !s.checkpointDue() {
-			c.wake.Wait()
+		for !s.checkpointDue() && !s.timeDue() {
+			s.awaitCheckpoint()
 		}
 		asked, why := c.asked, online
 		if c.closing {
@@ -77,8 +80,11 @@ func (s *Storage) runCheckpointer() {
 		if c.begun > 0 {
 			c.interval = now - c.begun
 		}
-		c.begun = now
-		s.checkpoint(s.pages, why)
+		c.begun, c.timed = now, now
+		if err := s.checkpoint(s.pages, why); err != nil {
+			s.m.Logf("local: shut down without a checkpoint, the next boot recovers: %v", err)
+		}
+		s.refill()
 		c.answered = asked
 		c.done.Broadcast()
 		if why == shutdown {
@@ -97,25 +103,47 @@ func (s *Storage) checkpointDue() bool {
 			s.cfg.CheckpointRecords > 0 && s.since >= s.cfg.CheckpointRecords)
 }
 
+// awaitCheckpoint waits for a reason to look again.
+func (s *Storage) awaitCheckpoint() {
+	if s.cfg.CheckpointTime == 0 {
+		s.check.wake.Wait()
+		return
+	}
+	s.check.wake.WaitFor(int64(s.check.timed + s.cfg.CheckpointTime - s.m.Now()))
+}
+
+// timeDue tells whether it is time for a checkpoint. Where nothing was logged
+// the time is counted from here on again, as in PostgreSQL.
+func (s *Storage) timeDue() bool {
+	c := &s.check
+	if s.cfg.CheckpointTime == 0 || s.m.Now()-c.timed < s.cfg.CheckpointTime {
+		return false
+	}
+	c.timed = s.m.Now()
+	return !s.idle()
+}
+
 // idle tells that nothing was logged since the last redo point but the
 // checkpoint record itself.
 func (s *Storage) idle() bool { return s.since <= 1 && s.ins.End == s.check.end }
 
 // checkpoint moves the point that recovery starts from (rule L6). A crash
 // before the control file is written leaves the old point, whose log is still
-// there.
-func (s *Storage) checkpoint(pages Pages, why kind) {
+// there. So does engine.ErrFull, which only a storage that closes gives up for.
+func (s *Storage) checkpoint(pages Pages, why kind) error {
 	s.insertion.Lock()
 	if why == online && s.idle() {
 		s.insertion.Unlock()
-		return
+		return nil
 	}
 	redo := s.ins
 	s.redo, s.since = redo.End, 0
 	s.insertion.Unlock()
 	s.m.Mark("checkpoint.begun")
 
-	s.writePages(pages)
+	if err := s.writePages(pages); err != nil {
+		return err
+	}
 	s.m.Mark("checkpoint.pages-written")
 	s.syncRelations()
 	s.logCheckpoint(redo.End, why)
@@ -132,6 +160,7 @@ func (s *Storage) checkpoint(pages Pages, why kind) {
 	s.removeSegments()
 	s.stats.Checkpoints++
 	s.m.Mark("checkpoint.done")
+	return nil
 }
 
 // unixTo2000 is 2000-01-01 UTC in microseconds since 1970: PostgreSQL's
@@ -139,16 +168,34 @@ func (s *Storage) checkpoint(pages Pages, why kind) {
 const unixTo2000 = 946_684_800_000_000
 
 // writePages writes back every page that is dirty now, spread over time.
-func (s *Storage) writePages(pages Pages) {
+func (s *Storage) writePages(pages Pages) error {
 	s.check.dirty = pages.Dirty(s.check.dirty[:0])
 	all := uint64(len(s.check.dirty))
 	for i, id := range s.check.dirty {
 		if i > 0 {
 			s.pace(uint64(i), all)
 		}
-		if err := pages.WriteBack(id); err != nil {
-			s.fail(err)
+		if err := s.writeBack(pages, id); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// writeBack writes one page, and waits for space if there is none for it.
+func (s *Storage) writeBack(pages Pages, id page.ID) error {
+	for {
+		err := pages.WriteBack(id)
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, engine.ErrFull):
+			s.fail(err)
+		case s.check.closing:
+			return err
+		}
+		s.m.Mark("checkpoint.waits-for-space")
+		s.m.Sleep(s.cfg.SpaceRetry)
 	}
 }
 

@@ -2,7 +2,9 @@ package local
 
 import (
 	"fmt"
+	"time"
 
+	"tornpage/engine/page"
 	"tornpage/engine/wal"
 )
 
@@ -30,6 +32,19 @@ type Config struct {
 	// of the time between checkpoints (checkpoint_completion_target times
 	// 100). 0: no spreading. Default() has 90.
 	CheckpointTarget uint64
+
+	// CheckpointTime starts a checkpoint once so much time has passed since the
+	// last one was begun, or looked for, if anything was logged. 0: no such
+	// limit. Default() has 5 minutes (checkpoint_timeout).
+	CheckpointTime time.Duration
+
+	// WALReserve and DataReserve are the sizes in bytes of a file on the log's
+	// and on the data disk that is given up when the disk is full (rule L11).
+	// 0: none, and a full disk ends the process. See Reserve for how large.
+	WALReserve, DataReserve int64
+	// SpaceRetry is how often space is looked for while a disk is full.
+	// Default 1 s.
+	SpaceRetry time.Duration
 
 	// FullPageWrites: the first change of a page after the redo point logs the
 	// whole page. Storage.SetFullPageWrites changes it while running.
@@ -59,11 +74,27 @@ type Config struct {
 func Default() Config {
 	return Config{
 		WALBuffer: 16 << 20, SegmentSize: wal.DefaultSegment, SegmentsKept: 5,
-		CheckpointBytes: 1 << 30, CheckpointTarget: 90,
+		CheckpointBytes: 1 << 30, CheckpointTime: 5 * time.Minute, CheckpointTarget: 90,
 		FullPageWrites: true, Checksums: true,
 		RedoPages: 1024, WALDisk: "wal", DataDisk: "data",
 	}
 }
+
+// Reserve sets the sizes of the reserves to what may be on its way to the disks
+// when one is found to be full, with a pool of so many pages: for the log, one
+// buffer that is being written, one that is filled meanwhile (Admit lets no
+// more in than that, save for one record each of those who were let in
+// together), the segment that they enter and a checkpoint's record; for the
+// data, that every page in memory is a new one.
+func (c *Config) Reserve(pages int) {
+	f := *c
+	f.fill()
+	c.WALReserve = 2*int64(f.WALBuffer) + int64(f.SegmentSize) + reserveSlack
+	c.DataReserve = int64(pages)*page.Size + reserveSlack
+}
+
+// reserveSlack is for what is small: names, the control file, whole pages.
+const reserveSlack = 64 << 10
 
 // fill puts the defaults in.
 func (c *Config) fill() {
@@ -79,6 +110,9 @@ func (c *Config) fill() {
 	if c.Redo == nil {
 		redo := wal.StandardRedo()
 		c.Redo = &redo
+	}
+	if c.SpaceRetry == 0 {
+		c.SpaceRetry = spaceRetry
 	}
 	if c.WALDisk == "" {
 		c.WALDisk = "wal"
@@ -97,6 +131,12 @@ func (c *Config) validate() error {
 		return fmt.Errorf("local: SegmentsKept is %d, want 0 or more", c.SegmentsKept)
 	case c.CheckpointTarget > 100:
 		return fmt.Errorf("local: CheckpointTarget is %d percent, want 0 to 100", c.CheckpointTarget)
+	case c.CheckpointTime < 0:
+		return fmt.Errorf("local: CheckpointTime is %v, want 0 or more", c.CheckpointTime)
+	case c.WALReserve < 0 || c.DataReserve < 0:
+		return fmt.Errorf("local: WALReserve is %d bytes and DataReserve %d, want 0 or more", c.WALReserve, c.DataReserve)
+	case c.SpaceRetry < 0:
+		return fmt.Errorf("local: SpaceRetry is %v, want 0 or more", c.SpaceRetry)
 	case c.RedoPages < 2:
 		return fmt.Errorf("local: RedoPages is %d, want at least 2", c.RedoPages)
 	}

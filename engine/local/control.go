@@ -79,7 +79,11 @@ func (s *Storage) writeControl(c wal.Control) {
 	c.Seq = s.control.Seq + 1
 	s.slot = c.Encode(s.slot[:0])
 	at := wal.SlotOffset(c.Seq)
-	if _, err := s.controlFile.WriteAt(s.slot, at); err != nil {
+	_, err := s.controlFile.WriteAt(s.slot, at)
+	for try := s.dataSpace.attempt(); try.until(err); {
+		_, err = s.controlFile.WriteAt(s.slot, at)
+	}
+	if err != nil {
 		s.fail(fmt.Errorf("write %s at byte %d: %w", controlName, at, err))
 	}
 	if err := s.controlFile.Sync(); err != nil {

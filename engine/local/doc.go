@@ -12,14 +12,15 @@
 // writes every page that was dirty then, syncs, and puts the redo point into
 // the control file: recovery starts there.
 //
-// Files: "rel-N" for each relation, "control", and one file for each log
-// segment under PostgreSQL's names.
+// Files: "rel-N" for each relation and "rel-N_vm" for its visibility map,
+// "control", one file for each log segment under PostgreSQL's names, and a
+// reserve on each disk, "reserve.data" and "reserve.wal".
 //
 // # Tolerates
 //
 // kill and power-off of its machine at any moment, in recovery too, with any
-// subset of unsynced sectors kept; a failed write or sync, and a full disk, by
-// ending the process. Lost, lying and misdirected I/O and rot are outside: they
+// subset of unsynced sectors kept; a failed write or sync by ending the
+// process; a full disk by refusing changes (L11). Lost, lying and misdirected I/O and rot are outside: they
 // are refused where a checksum, a chain or an LSN shows them.
 //
 // # Rules
@@ -49,10 +50,23 @@
 //	L9  Recovery builds on nothing that might be in a cache only: it writes the
 //	    control state, the log from the redo point on and every page that the
 //	    log names again, and syncs all files (see Config.TrustCache).
+//	L10 A relation that the log cuts ends there at once, for Size and ReadPage.
+//	    Its file follows once the record is durable: before anything is written
+//	    behind the cut, and before a checkpoint syncs. What was on its way to
+//	    the file then is dropped, or was written before the file is cut. Redo
+//	    cuts whatever the file's size, and forgives a change that it cannot
+//	    repeat if its block is cut off later in the log.
+//	L11 When a disk is full its reserve is given up, and until that is whole
+//	    again Admit refuses. What was let in is written to the space: the log,
+//	    the control file, new pages. If there is not enough even so, the log
+//	    writer, checkpoints and recovery wait for space, and Evict refuses; no
+//	    change is lost or acknowledged early. Without a reserve (Config) a
+//	    full disk ends the process as a failed write does.
 //
 // Sources: PostgreSQL 15 access/transam/xlog.c (XLogInsertRecord,
-// CreateCheckPoint, UpdateFullPageWrites, StartupXLOG), postmaster/
-// checkpointer.c (pacing); Rebello et al., ATC 2020, for L5 and L9.
+// CreateCheckPoint, UpdateFullPageWrites, StartupXLOG), xlogutils.c (invalid
+// pages), catalog/storage.c (RelationTruncate, smgr_redo), postmaster/
+// checkpointer.c (pacing, time); Rebello et al., ATC 2020, for L5 and L9.
 //
 // # Not promised
 //
@@ -66,8 +80,14 @@
 //     first one after a redo point (wal.FPIForHint), if checksums are on.
 //   - A hard limit of log in memory: Append never waits, so that callers who
 //     were let in together may overfill the buffer (see lsnwait.Gate).
-//   - Going on when a disk is full. The process ends with the reason; nothing
-//     that was acknowledged is lost, and the next boot goes on if there is room.
+//   - That a storage opens on a full disk without a reserve, or once others
+//     have taken what it gave up: recovery, which ends with a checkpoint, waits
+//     for space then. With the reserve it opens, and refuses changes.
+//   - That a file system which gives out space when it syncs, not when it is
+//     written to (network file systems), reports a full disk as such: a failed
+//     sync ends the process (L5).
+//   - An answer while the log has no space and no reserve: who waits for a
+//     commit then goes on waiting.
 //
 // # Departures from PostgreSQL
 //
@@ -75,19 +95,24 @@
 //     needs its predecessor's.
 //   - The log is written by one task; committers never write it themselves.
 //   - New segments are not filled with zeros first; old ones are renamed when
-//     they are needed, not ahead of time. A directory sync then falls to the
-//     commit that enters the segment.
+//     they are needed, not ahead of time as PostgreSQL's checkpoints do. A
+//     directory sync then falls to the commit that enters the segment.
 //   - Turning full-page writes on makes a checkpoint, see SetFullPageWrites.
 //   - The pages of a checkpoint are written in page order, spread by the time
 //     between the last two checkpoints and by the log written since, whichever
 //     asks for more speed. PostgreSQL smooths the distance over many.
-//   - A missing page is refused in redo. PostgreSQL remembers it, since the
-//     relation may be dropped later in the log; relations here are not dropped.
+//   - Of the changes that redo could not repeat it remembers the smallest block
+//     of each relation, which is enough; relations are not dropped in the log.
+//   - PostgreSQL ends the process when the log's disk is full, and keeps no
+//     reserve: an administrator's file to delete does the same (L11).
+//   - PostgreSQL holds a checkpoint back while a relation is cut
+//     (DELAY_CHKPT_COMPLETE); here the checkpoint makes the cut.
 //
 // Rejected: writing the tail of a partial log page alone (whole pages are what
 // PostgreSQL writes, and what a device's IOPS are spent on); a ring buffer (see
 // flush); keeping the epoch outside the control file.
 //
 // Reading route: storage.go, insert.go, writer.go, segment.go,
-// lsnwait; checkpoint.go, fpw.go, relation.go; recover.go, control.go.
+// lsnwait; checkpoint.go, fpw.go, relation.go, cut.go, space.go; recover.go,
+// redo.go, control.go.
 package local

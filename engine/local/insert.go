@@ -88,6 +88,9 @@ func (s *Storage) note(m *wal.MTR, rec []byte, at wal.Position) {
 	if m.Rmgr() == wal.RmgrXLOG && m.Info() == wal.InfoNextXID {
 		s.noteHorizon(rec, at)
 	}
+	if m.Rmgr() == wal.RmgrStorage {
+		s.noteCut(rec, at)
+	}
 	if m == &s.check.mtr {
 		s.check.record = s.ins.Prev
 	}

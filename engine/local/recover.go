@@ -6,9 +6,7 @@ import (
 	"io"
 
 	"tornpage/engine"
-	"tornpage/engine/buffer"
 	"tornpage/engine/host"
-	"tornpage/engine/page"
 	"tornpage/engine/wal"
 )
 
@@ -17,7 +15,8 @@ const firstXID = 3
 
 // Open recovers: it reads the log from the redo point on, repeats every change
 // that the data files lack, and ends with a checkpoint. Nothing is changed on
-// disk that the next Open, should this one crash anywhere, would not repeat.
+// disk that the next Open, should this one crash anywhere, would not repeat. On
+// a full disk it uses the reserves, and once those are gone waits for space.
 func (s *Storage) Open() (engine.State, error) {
 	if err := s.cfg.validate(); err != nil {
 		return engine.State{}, err
@@ -36,6 +35,9 @@ func (s *Storage) Open() (engine.State, error) {
 	}
 	s.layout = s.control.Layout()
 	clean := s.control.State == wal.ShutDown || s.control.Checkpoint == 0
+	if err := errors.Join(s.logSpace.open(), s.dataSpace.open()); err != nil {
+		return engine.State{}, err
+	}
 	if err := s.openFiles(); err != nil {
 		return engine.State{}, err
 	}
@@ -145,8 +147,15 @@ func (s *Storage) recover(clean bool) (engine.State, error) {
 		st.Redo = s.control.Redo
 	}
 	s.m.Go("log writer", s.runWriter)
-	s.checkpoint(r.pool, recovered)
+	if err := s.checkpoint(r.pool, recovered); err != nil {
+		return engine.State{}, err
+	}
+	s.check.timed = s.m.Now()
 	s.m.Go("checkpointer", s.runCheckpointer)
+	s.refill()
+	if s.logSpace.want > 0 || s.dataSpace.want > 0 {
+		s.m.Go("space", s.runSpace)
+	}
 	st.End, st.NextXID = s.durable.LSN(), s.nextXID
 	if !clean {
 		s.m.Mark("recovery.done")
@@ -170,140 +179,5 @@ func (s *Storage) resume(pos wal.Position) error {
 	s.ins = pos
 	s.buf = logBuffer{start: start, data: tail}
 	s.durable.Advance(pos.End)
-	return nil
-}
-
-// redo repeats the changes in the log.
-type redo struct {
-	s      *Storage
-	reader *wal.Reader
-	pool   *buffer.Pool
-	init   bool // the page that is pinned now is built from nothing
-	refs   []wal.PageRef
-}
-
-func newRedo(s *Storage) *redo {
-	r := &redo{s: s, reader: wal.NewReader(s.layout, s.readLog, s.control.RedoPosition())}
-	r.pool = buffer.New(s.m, buffer.Config{Frames: s.cfg.RedoPages})
-	r.pool.Attach(r, 0)
-	return r
-}
-
-// run reads the log to its end.
-func (r *redo) run() error {
-	s := r.s
-	for {
-		rec, err := r.reader.Next()
-		var end *wal.EndOfLog
-		if errors.As(err, &end) {
-			return r.checkEnd(end)
-		}
-		if err != nil {
-			return fmt.Errorf("local: %w", err)
-		}
-		s.stats.RedoRecords++
-		s.m.Charge(host.WorkRecordBytes, int(rec.Len+63)/64)
-		if err := r.horizon(rec); err != nil {
-			return fmt.Errorf("local: %w", err)
-		}
-		r.refs = rec.Pages(r.refs[:0])
-		for _, ref := range r.refs {
-			if err := r.page(rec, ref); err != nil {
-				return fmt.Errorf("local: redo of %s at %v: %w", wal.OpName(rec.Rmgr, rec.Info), rec.LSN, err)
-			}
-		}
-	}
-}
-
-// checkEnd refuses a log that ends before what the control file knows of it.
-func (r *redo) checkEnd(end *wal.EndOfLog) error {
-	if c := r.s.control.Checkpoint; c != 0 && end.LSN <= c {
-		return fmt.Errorf("local: the log from %v on should hold the checkpoint record at %v, but: %w; restore the log",
-			r.s.control.Redo, c, end)
-	}
-	r.s.m.Logf("local: %v", end)
-	return nil
-}
-
-// horizon keeps the next XID above all that the log tells of.
-func (r *redo) horizon(rec *wal.Record) error {
-	s := r.s
-	if rec.XID >= s.nextXID {
-		s.nextXID = rec.XID + 1
-	}
-	if rec.Rmgr != wal.RmgrXLOG {
-		return nil
-	}
-	switch rec.Op() {
-	case wal.InfoNextXID:
-		next, err := rec.NextXID()
-		s.nextXID = max(s.nextXID, next)
-		return err
-	case wal.InfoCheckpointOnline, wal.InfoCheckpointShutdown:
-		c, err := rec.Checkpoint()
-		s.nextXID = max(s.nextXID, c.NextXID)
-		return err
-	}
-	return nil
-}
-
-// page repeats a record's change of one page. Images and pages that are built
-// from nothing are not read first: what is on disk may be torn.
-func (r *redo) page(rec *wal.Record, ref wal.PageRef) error {
-	s := r.s
-	r.init = ref.Init
-	f, err := r.pool.Pin(ref.ID)
-	if err != nil {
-		return err
-	}
-	defer r.pool.Unpin(f)
-	if !ref.Init && f.Page().IsZero() {
-		return fmt.Errorf("%w: %v in %s, and the record does not make it", engine.ErrNoPage, ref.ID, relName(ref.ID.Rel))
-	}
-	s.m.Charge(host.WorkRedo, 1)
-	f.Lock()
-	defer f.Unlock()
-	changed, err := s.cfg.Redo.Apply(rec, ref.Block, f.Page())
-	if err != nil {
-		return err
-	}
-	s.grow(ref.ID)
-	if changed || !s.cfg.TrustCache {
-		f.MarkDirty()
-	}
-	if !changed {
-		return nil
-	}
-	s.stats.RedoPages++
-	if ref.Block != wal.ImpliedBlock && rec.Blocks[ref.Block].HasImage {
-		s.stats.RedoImages++
-	}
-	return nil
-}
-
-// The redo pool's store. All the log that was read is durable, so there is
-// nothing to wait for; a status page may carry an LSN that redo has not
-// reached yet.
-
-// Durable is beyond every LSN.
-func (r *redo) Durable() wal.LSN { return ^wal.LSN(0) }
-
-// WaitDurable does not wait.
-func (r *redo) WaitDurable(wal.LSN) error { return nil }
-
-// ReadPage reads the page, unless it is about to be built from nothing: then
-// anything does that is not older than what the pool remembers.
-func (r *redo) ReadPage(id page.ID, changedBy, _ wal.LSN, p *page.Page) error {
-	if r.init {
-		*p = page.Page{}
-		page.Stamp(id, p, changedBy)
-		return nil
-	}
-	return r.s.readBlock(id, p)
-}
-
-// Evict writes the page.
-func (r *redo) Evict(id page.ID, p *page.Page) error {
-	r.s.writeBlock(id, p)
 	return nil
 }

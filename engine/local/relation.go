@@ -14,17 +14,29 @@ import (
 	"tornpage/engine/page"
 )
 
-const relPrefix = "rel-"
+const (
+	relPrefix = "rel-"
+	vmSuffix  = "_vm" // PostgreSQL's name of the fork
+)
 
 // relation is the file of one relation.
 type relation struct {
 	rel    page.Rel
 	name   string
 	file   host.File
-	unsafe bool // written, or of unknown history, since its last sync
+	unsafe bool        // written, or of unknown history, since its last sync
+	latch  *host.Latch // exclusive: the file is being cut
 }
 
-func relName(r page.Rel) string { return relPrefix + strconv.FormatUint(uint64(r), 10) }
+// relName is the name of a relation's file: rel-16384, and rel-16384_vm for its
+// visibility map.
+func relName(r page.Rel) string {
+	name := relPrefix + strconv.FormatUint(uint64(r.Main()), 10)
+	if r.IsVM() {
+		name += vmSuffix
+	}
+	return name
+}
 
 // relOf is the relation of a file name.
 func relOf(name string) (page.Rel, bool) {
@@ -32,8 +44,13 @@ func relOf(name string) (page.Rel, bool) {
 	if !ok {
 		return 0, false
 	}
+	digits, vm := strings.CutSuffix(digits, vmSuffix)
 	n, err := strconv.ParseUint(digits, 10, 32)
-	return page.Rel(n), err == nil && relName(page.Rel(n)) == name
+	rel := page.Rel(n)
+	if vm {
+		rel = rel.VM()
+	}
+	return rel, err == nil && relName(rel) == name
 }
 
 // openRelations opens every relation file there is. A kill may have left
@@ -81,7 +98,7 @@ func (s *Storage) openRelation(rel page.Rel) (*relation, error) {
 	}
 	// After the call: a directory sync that ran meanwhile may have missed it.
 	s.dataNames = true
-	r := &relation{rel: rel, name: name, file: f}
+	r := &relation{rel: rel, name: name, file: f, latch: host.NewLatch(s.m, host.WaitRelation)}
 	s.rels[rel] = r
 	return r, nil
 }
@@ -101,7 +118,13 @@ func (s *Storage) readBlock(id page.ID, p *page.Page) error {
 	if r == nil {
 		return fmt.Errorf("%w: %v: no file %s", engine.ErrNoPage, id, relName(id.Rel))
 	}
+	r.latch.RLock()
+	if s.behindCut(id) {
+		r.latch.RUnlock()
+		return fmt.Errorf("%w: %v: %s is to be cut before it", engine.ErrNoPage, id, r.name)
+	}
 	n, err := r.file.ReadAt(p[:], int64(id.Block)*page.Size)
+	r.latch.RUnlock()
 	s.stats.PagesRead++
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("local: read %s block %d: %w", r.name, id.Block, err)
@@ -125,11 +148,40 @@ func (s *Storage) readBlock(id page.ID, p *page.Page) error {
 
 // writeBlock seals a copy of p and writes it. It does not sync: the next
 // checkpoint does. A failed write ends the process, since what is on disk is
-// then unknown (rule L5).
-func (s *Storage) writeBlock(id page.ID, p *page.Page) {
+// then unknown (rule L5), unless there is no space: what is not there yet can
+// be written later, and what is there takes none.
+func (s *Storage) writeBlock(id page.ID, p *page.Page) error {
+	err := s.tryWrite(id, p)
+	for try := s.dataSpace.attempt(); try.again(err); {
+		err = s.tryWrite(id, p)
+	}
+	switch {
+	case err == nil, errors.Is(err, engine.ErrStopped):
+		return err
+	case s.dataSpace.want > 0 && errors.Is(err, host.ErrNoSpace):
+		return fmt.Errorf("local: write %v: %w: %w", id, engine.ErrFull, err)
+	}
+	s.fail(fmt.Errorf("write %s block %d, LSN %v: %w", relName(id.Rel), id.Block, page.LSNOf(id, p), err))
+	return err
+}
+
+// tryWrite is one attempt of writeBlock. A block that was cut off while it was
+// on its way here is dropped (rule L10).
+func (s *Storage) tryWrite(id page.ID, p *page.Page) error {
 	r, err := s.openRelation(id.Rel)
 	if err != nil {
-		s.fail(err)
+		return err
+	}
+	for s.behindCut(id) && id.Block < s.blocks[id.Rel] { // made anew
+		if err := s.follow(r); err != nil {
+			return err
+		}
+	}
+	r.latch.RLock()
+	defer r.latch.RUnlock()
+	if id.Block >= s.blocks[id.Rel] {
+		s.m.Mark("local.cut-off-write")
+		return nil
 	}
 	c := s.takePage()
 	*c = *p
@@ -141,12 +193,11 @@ func (s *Storage) writeBlock(id page.ID, p *page.Page) {
 	_, err = r.file.WriteAt(c[:], int64(id.Block)*page.Size)
 	// After the call: a sync that began meanwhile may have missed it.
 	r.unsafe = true
-	if err != nil {
-		s.fail(fmt.Errorf("write %s block %d, LSN %v: %w", r.name, id.Block, page.LSNOf(id, p), err))
-	}
 	s.freePages = append(s.freePages, c)
-	s.stats.PagesWritten++
-	s.grow(id)
+	if err == nil {
+		s.stats.PagesWritten++
+	}
+	return err
 }
 
 func (s *Storage) takePage() *page.Page {
@@ -158,10 +209,13 @@ func (s *Storage) takePage() *page.Page {
 	return new(page.Page)
 }
 
-// syncRelations makes every page written so far survive power-off, and the
-// names of their files.
+// syncRelations makes every page written and every truncation logged so far
+// survive power-off, and the names of the files.
 func (s *Storage) syncRelations() {
 	for _, r := range s.sorted() {
+		if err := s.follow(r); err != nil {
+			s.fail(err)
+		}
 		if !r.unsafe {
 			continue
 		}

@@ -1,9 +1,7 @@
 package local_test
 
 import (
-	"encoding/binary"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,15 +12,23 @@ import (
 
 	"tornpage/engine/local"
 	"tornpage/engine/page"
-	"tornpage/engine/wal"
+	"tornpage/sim"
+	"tornpage/sim/simdisk"
 )
 
 // TestScripts runs the conversations in testdata/scripts. Their verbs:
 //
 //	new [seg=BYTES] [keep=N] [frames=N] [redo=N] [fpw=off] [checksums=off]
+//	    [size=BYTES: of each disk] [reserve=PAGES] [time=MS: CheckpointTime]
 //	boot               open; the state that it found, or why it refused
 //	commit P.I ...     set cells I of pages P in one mini-transaction, and wait
 //	append P.I ...     the same without waiting
+//	cut P              cut pages off from P on, without waiting
+//	size               blocks of the relation, and bytes of its file
+//	hog DISK BYTES     somebody takes all space of a disk but so many bytes
+//	give-back DISK     and frees it again
+//	wait MS            let time pass
+//	read P             pin page P
 //	write P            write page P back
 //	checkpoint         checkpoint now
 //	fpw on|off         switch full-page writes
@@ -31,11 +37,14 @@ import (
 //	crash MARK [N]     power-off inside the N-th MARK from now on
 //	keep P             remember page P's bytes on disk
 //	tear P N           sectors from N on become what was remembered
+//	lose P             page P becomes zeros on disk
 //	spoil FILE BYTE    flip a byte of a file on disk
 //	cells              what the pages hold
 //	log                records in the log files from the redo point on
 //	files              names on the disks
 //	stats              counts of this boot
+//	mark NAME          how often a mark was reached
+//	opened             what boot says, later
 func TestScripts(t *testing.T) {
 	datadriven.Walk(t, "testdata/scripts", func(t *testing.T, path string) {
 		s := &script{t: t}
@@ -71,6 +80,7 @@ func (s *script) run(t *testing.T, d *datadriven.TestData) string {
 
 func (s *script) fresh(d *datadriven.TestData) string {
 	cfg := local.Config{FullPageWrites: true, Checksums: true, SegmentSize: 32768}
+	disk := simdisk.Config{Sector: 512}
 	frames := 8
 	for _, a := range d.CmdArgs {
 		n, _ := strconv.Atoi(a.Vals[0])
@@ -87,11 +97,19 @@ func (s *script) fresh(d *datadriven.TestData) string {
 			cfg.FullPageWrites = false
 		case "checksums":
 			cfg.Checksums = false
+		case "size":
+			disk.Size = int64(n)
+		case "reserve":
+			cfg.WALBuffer = 16384
+			cfg.Reserve(n)
+			cfg.SpaceRetry = 10 * time.Millisecond
+		case "time":
+			cfg.CheckpointTime = time.Duration(n) * time.Millisecond
 		default:
 			d.Fatalf(s.t, "unknown argument %q", a.Key)
 		}
 	}
-	s.w = newCells(s.t, 1, cfg, frames, 16, func(up *engineUp) {
+	s.w = newCellsDisk(s.t, sim.Config{Seed: 1}, disk, cfg, frames, 16, func(up *engineUp) {
 		for {
 			up.m.Sleep(time.Hour)
 		}
@@ -126,6 +144,12 @@ var verbs = map[string]func(*script, []string) string{
 	"boot":       (*script).boot,
 	"commit":     func(s *script, a []string) string { return s.set(a, true) },
 	"append":     func(s *script, a []string) string { return s.set(a, false) },
+	"cut":        (*script).cut,
+	"size":       (*script).size,
+	"hog":        (*script).hog,
+	"give-back":  (*script).giveBack,
+	"wait":       (*script).wait,
+	"read":       (*script).read,
 	"write":      (*script).write,
 	"checkpoint": (*script).checkpoint,
 	"fpw":        (*script).fpw,
@@ -135,14 +159,18 @@ var verbs = map[string]func(*script, []string) string{
 	"crash":      (*script).crash,
 	"keep":       (*script).keep,
 	"tear":       (*script).tear,
+	"lose":       (*script).lose,
 	"spoil":      (*script).spoil,
 	"cells":      (*script).cells,
 	"log":        (*script).log,
 	"files":      (*script).files,
 	"stats":      (*script).stats,
+	"mark":       (*script).mark,
+	"opened":     func(s *script, _ []string) string { return s.opened() },
 }
 
 func (s *script) boot([]string) string {
+	s.w.up = nil
 	s.w.world.Boot("pg")
 	return s.opened()
 }
@@ -152,8 +180,11 @@ func (s *script) opened() string {
 	if s.w.refused != nil {
 		return fmt.Sprintf("refused: %v\n", s.w.refused)
 	}
-	if !s.w.world.Up("pg") || s.w.up == nil {
+	if !s.w.world.Up("pg") {
 		return "the process died\n"
+	}
+	if s.w.up == nil {
+		return "not open yet\n"
 	}
 	st := s.w.up.state
 	return fmt.Sprintf("open: epoch %d, end %v, redo %v, %d records, %d images, next XID %d\n",
@@ -186,6 +217,59 @@ func (s *script) set(args []string, wait bool) string {
 func block(a []string) page.ID {
 	n, _ := strconv.Atoi(a[0])
 	return page.ID{Rel: cellRel, Block: uint32(n)}
+}
+
+func (s *script) cut(a []string) string {
+	return s.do(func(up *engineUp) string {
+		lsn, err := up.cutTo(block(a).Block)
+		if err != nil {
+			return fmt.Sprintf("error: %v\n", err)
+		}
+		return fmt.Sprintf("cut at %v\n", lsn)
+	})
+}
+
+func (s *script) size([]string) string {
+	return s.do(func(up *engineUp) string {
+		n, err := up.store.Size(cellRel, 0)
+		require.NoError(s.t, err)
+		d, err := s.w.world.Disk("m", "data")
+		require.NoError(s.t, err)
+		f, err := d.Open("rel-16384", false)
+		require.NoError(s.t, err)
+		defer f.Close()
+		return fmt.Sprintf("%d blocks, the file has %d\n", n, f.Size()/page.Size)
+	})
+}
+
+func (s *script) hog(a []string) string {
+	n, err := strconv.ParseInt(a[1], 10, 64)
+	require.NoError(s.t, err)
+	s.w.hog(a[0]).leave(n)
+	return ""
+}
+
+func (s *script) giveBack(a []string) string {
+	s.w.hog(a[0]).giveBack()
+	return ""
+}
+
+func (s *script) wait(a []string) string {
+	n, err := strconv.Atoi(a[0])
+	require.NoError(s.t, err)
+	s.w.let(time.Duration(n) * time.Millisecond)
+	return ""
+}
+
+func (s *script) read(a []string) string {
+	return s.do(func(up *engineUp) string {
+		f, err := up.pool.Pin(block(a))
+		if err != nil {
+			return fmt.Sprintf("error: %v\n", err)
+		}
+		defer up.pool.Unpin(f)
+		return fmt.Sprintf("%v has LSN %v\n", f.ID(), f.Page().LSN())
+	})
 }
 
 func (s *script) write(a []string) string {
@@ -242,123 +326,4 @@ func (s *script) crash(a []string) string {
 	s.w.world.OnMark(a[0], "pg", n, func() { s.w.world.PowerOff("m") })
 	s.w.world.At(0, func() {})
 	return ""
-}
-
-// raw opens a file of the machine from outside.
-func (s *script) raw(disk, name string) interface {
-	io.ReaderAt
-	Sync() error
-	WriteAt([]byte, int64) (uint64, error)
-} {
-	d, err := s.w.world.Disk("m", disk)
-	require.NoError(s.t, err)
-	f, err := d.Open(name, false)
-	require.NoError(s.t, err)
-	return f
-}
-
-func (s *script) keep(a []string) string {
-	id := block(a)
-	b := make([]byte, page.Size)
-	_, err := s.raw("data", "rel-16384").ReadAt(b, int64(id.Block)*page.Size)
-	require.NoError(s.t, err)
-	s.kept[id.Block] = b
-	return ""
-}
-
-func (s *script) tear(a []string) string {
-	id := block(a)
-	n, _ := strconv.Atoi(a[1])
-	f := s.raw("data", "rel-16384")
-	_, err := f.WriteAt(s.kept[id.Block][n*512:], int64(id.Block)*page.Size+int64(n)*512)
-	require.NoError(s.t, err)
-	require.NoError(s.t, f.Sync())
-	return ""
-}
-
-func (s *script) spoil(a []string) string {
-	at, _ := strconv.ParseInt(a[1], 0, 64)
-	disk := "data"
-	if len(a[0]) == 24 {
-		disk = "wal"
-	}
-	f := s.raw(disk, a[0])
-	b := make([]byte, 1)
-	_, err := f.ReadAt(b, at)
-	require.NoError(s.t, err)
-	_, err = f.WriteAt([]byte{b[0] ^ 0xFF}, at)
-	require.NoError(s.t, err)
-	require.NoError(s.t, f.Sync())
-	return ""
-}
-
-func (s *script) cells([]string) string {
-	return s.do(func(up *engineUp) string {
-		var out strings.Builder
-		for n := range up.w.pages {
-			f, err := up.pool.Pin(page.ID{Rel: cellRel, Block: n})
-			if err != nil {
-				fmt.Fprintf(&out, "page %d: %v\n", n, err)
-				continue
-			}
-			if !f.Page().IsZero() {
-				fmt.Fprintf(&out, "page %d:", n)
-				for i := range uint16(cellCount) {
-					if v := binary.LittleEndian.Uint64(cellAt(f.Page(), i)); v != 0 {
-						fmt.Fprintf(&out, " %d=%d", i, v)
-					}
-				}
-				out.WriteByte('\n')
-			}
-			up.pool.Unpin(f)
-		}
-		return out.String()
-	})
-}
-
-// log reads the log as recovery would.
-func (s *script) log([]string) string {
-	b := make([]byte, wal.ControlSpacing+wal.ControlSlot)
-	_, err := s.raw("data", "control").ReadAt(b, 0)
-	if err != nil {
-		require.ErrorIs(s.t, err, io.EOF)
-	}
-	c, _, err := wal.ChooseControl(b[:wal.ControlSlot], b[wal.ControlSpacing:])
-	require.NoError(s.t, err)
-	l := c.Layout()
-	d, err := s.w.world.Disk("m", "wal")
-	require.NoError(s.t, err)
-	r := wal.NewReader(l, func(b []byte, at wal.LSN) (int, error) {
-		f, err := d.Open(l.SegmentName(l.Segment(at)), false)
-		if err != nil {
-			return 0, io.EOF
-		}
-		return f.ReadAt(b, l.Offset(at))
-	}, c.RedoPosition())
-	var out strings.Builder
-	fmt.Fprintf(&out, "%v, epoch %d\n", c.State, c.Epoch)
-	for {
-		rec, err := r.Next()
-		if err != nil {
-			fmt.Fprintf(&out, "%v\n", err)
-			return out.String()
-		}
-		fmt.Fprintf(&out, "%v\n", rec)
-	}
-}
-
-func (s *script) files([]string) string {
-	var out strings.Builder
-	for _, name := range []string{"wal", "data"} {
-		d, err := s.w.world.Disk("m", name)
-		require.NoError(s.t, err)
-		fmt.Fprintf(&out, "%s: %s\n", name, strings.Join(d.List(), " "))
-	}
-	return out.String()
-}
-
-func (s *script) stats([]string) string {
-	return s.do(func(up *engineUp) string {
-		return strings.ReplaceAll(strings.Trim(fmt.Sprintf("%+v", up.store.Stats()), "{}"), " ", "\n") + "\n"
-	})
 }

@@ -50,7 +50,11 @@ func (s *Storage) writeSegment(at wal.LSN, b []byte) {
 	if s.segment.file == nil || s.segment.number != seg {
 		s.enterSegment(seg)
 	}
-	if _, err := s.segment.file.WriteAt(b, s.layout.Offset(at)); err != nil {
+	_, err := s.segment.file.WriteAt(b, s.layout.Offset(at))
+	for try := s.logSpace.attempt(); try.until(err); {
+		_, err = s.segment.file.WriteAt(b, s.layout.Offset(at))
+	}
+	if err != nil {
 		s.fail(fmt.Errorf("write log segment %s at byte %d, LSN %v: %w; nothing above %v was acknowledged",
 			s.layout.SegmentName(seg), s.layout.Offset(at), at, err, s.durable.LSN()))
 	}
@@ -73,6 +77,9 @@ func (s *Storage) enterSegment(seg uint64) {
 		}
 	}
 	f, err := s.logs.Open(name, host.ClassWAL, true)
+	for try := s.logSpace.attempt(); try.until(err); {
+		f, err = s.logs.Open(name, host.ClassWAL, true)
+	}
 	if err != nil {
 		s.fail(fmt.Errorf("open log segment %s on disk %s: %w; nothing above %v was acknowledged",
 			name, s.cfg.WALDisk, err, s.durable.LSN()))

@@ -36,6 +36,8 @@ type Stats struct {
 	PagesWritten uint64
 	PagesRead    uint64
 	Held         uint64 // calls of Admit that had to wait
+	Refused      uint64 // calls of Admit refused because a disk was full
+	Cuts         uint64 // truncations of relations, those in recovery included
 	FloorMoved   uint64 // Appends answered by ErrFloorMoved
 	RedoRecords  uint64 // records that recovery read
 	RedoPages    uint64 // page changes that it made, images included
@@ -73,8 +75,14 @@ type Storage struct {
 	names     *host.Latch
 	rels      map[page.Rel]*relation
 	blocks    map[page.Rel]uint32
-	dataNames bool // data file names changed since the last directory sync
+	cuts      map[page.Rel]cut // that files have not followed, see cut.go
+	dataNames bool             // data file names changed since the last directory sync
 	freePages []*page.Page
+
+	// Space, see space.go.
+	logSpace    reserve
+	dataSpace   reserve
+	spaceWanted *host.Cond
 
 	// Checkpoints, see checkpoint.go and fpw.go.
 	control     wal.Control
@@ -103,9 +111,13 @@ func New(m host.Machine, cfg Config, pages Pages) *Storage {
 		names:     host.NewLatch(m, host.WaitName),
 		rels:      map[page.Rel]*relation{},
 		blocks:    map[page.Rel]uint32{},
+		cuts:      map[page.Rel]cut{},
 		check:     newCheckpointer(m),
 		toggle:    host.NewLatch(m, host.WaitCheckpoint),
 	}
+	s.logSpace = newReserve(s, logReserveName, cfg.WALDisk, cfg.WALReserve)
+	s.dataSpace = newReserve(s, dataReserveName, cfg.DataDisk, cfg.DataReserve)
+	s.spaceWanted = m.NewCond(host.WaitSpace)
 	s.gate = lsnwait.NewGate(m, cfg.WALBuffer, func() uint64 { return uint64(s.ins.End - s.durable.LSN()) })
 	return s
 }
@@ -117,8 +129,20 @@ func (s *Storage) Stats() Stats {
 	return st
 }
 
-// Admit blocks while more than the log buffer is on its way to the disk.
-func (s *Storage) Admit(bytes int) error { return s.gate.Admit(bytes) }
+// Admit blocks while more than the log buffer is on its way to the disk, and
+// refuses while a disk is full (rule L11).
+func (s *Storage) Admit(bytes int) error {
+	if s.Full() {
+		return s.refused()
+	}
+	if err := s.gate.Admit(bytes); err != nil {
+		return err
+	}
+	if s.Full() {
+		return s.refused() // it may have waited
+	}
+	return nil
+}
 
 // Floor is the redo point, or 0 while full-page writes are off.
 func (s *Storage) Floor() wal.LSN {
@@ -152,17 +176,17 @@ func (s *Storage) ReadPage(id page.ID, _, at wal.LSN, p *page.Page) error {
 	return nil
 }
 
-// Evict writes the page to its file, without syncing it.
+// Evict writes the page to its file, without syncing it. engine.ErrFull: there
+// is no space; nothing is lost, and an attempt later may do.
 func (s *Storage) Evict(id page.ID, p *page.Page) error {
 	if lsn := page.LSNOf(id, p); lsn > s.Durable() {
 		invariant.Broken("L4", "%v with LSN %v is written, the log is durable to %v", id, lsn, s.Durable())
 	}
-	s.writeBlock(id, p)
-	return nil
+	return s.writeBlock(id, p)
 }
 
 // Size is the number of blocks of the relation, those that exist in the log
-// and in the buffer pool only included.
+// and in the buffer pool only included, those that the log has cut off not.
 func (s *Storage) Size(r page.Rel, at wal.LSN) (uint32, error) {
 	if at != 0 && at < s.Durable() {
 		return 0, fmt.Errorf("local: size of rel %d as of %v: only the current one is kept", r, at)

@@ -17,11 +17,18 @@ func TestConfig(t *testing.T) {
 	d := Default()
 	d.fill()
 	require.NoError(t, d.validate())
+	d.Reserve(1000)
+	require.EqualValues(t, 3<<24+reserveSlack, d.WALReserve)
+	require.EqualValues(t, 8_192_000+reserveSlack, d.DataReserve)
 	for want, change := range map[string]func(*Config){
 		"WALBuffer":        func(c *Config) { c.WALBuffer = 100 },
 		"SegmentsKept":     func(c *Config) { c.SegmentsKept = -1 },
 		"CheckpointTarget": func(c *Config) { c.CheckpointTarget = 101 },
 		"RedoPages":        func(c *Config) { c.RedoPages = 1 },
+		"CheckpointTime":   func(c *Config) { c.CheckpointTime = -1 },
+		"WALReserve":       func(c *Config) { c.WALReserve = -1 },
+		"DataReserve":      func(c *Config) { c.DataReserve = -1 },
+		"SpaceRetry":       func(c *Config) { c.SpaceRetry = -1 },
 		"SegmentSize":      func(c *Config) { c.SegmentSize = 12345 },
 	} {
 		bad := c
@@ -47,7 +54,7 @@ func TestNames(t *testing.T) {
 }
 
 func FuzzNames(f *testing.F) {
-	for _, s := range []string{"rel-1", "rel-01", "rel-4294967296", "000000010000000000000001", "00000001000000000000000g", "control"} {
+	for _, s := range []string{"rel-1", "rel-01", "rel-16384_vm", "rel-16384_vm_vm", "rel-2147483648", "rel-_vm", "rel-4294967296", "000000010000000000000001", "00000001000000000000000g", "control"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {

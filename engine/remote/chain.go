@@ -91,14 +91,29 @@ func (c *chain) note(rec *wal.Record) error {
 		return nil
 	}
 	c.next = max(c.next, rec.XID+1)
-	i, runs := slices.BinarySearch(c.running, rec.XID)
-	switch ends := rec.IsXactEnd(); {
-	case ends && runs:
-		c.running = slices.Delete(c.running, i, i+1)
-	case !ends && !runs:
-		c.running = slices.Insert(c.running, i, rec.XID)
+	if !rec.IsXactEnd() {
+		if i, runs := slices.BinarySearch(c.running, rec.XID); !runs {
+			c.running = slices.Insert(c.running, i, rec.XID)
+		}
+		return nil
+	}
+	x, err := rec.Xact()
+	if err != nil {
+		return err
+	}
+	c.ended(rec.XID)
+	for i := range x.Subs.Len() {
+		c.ended(x.Subs.At(i))
 	}
 	return nil
+}
+
+// ended takes a transaction or subtransaction off the running set.
+func (c *chain) ended(xid uint32) {
+	c.next = max(c.next, xid+1)
+	if i, runs := slices.BinarySearch(c.running, xid); runs {
+		c.running = slices.Delete(c.running, i, i+1)
+	}
 }
 
 // check reads all of b, which must end with a record's end, and calls f for

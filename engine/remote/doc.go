@@ -37,6 +37,9 @@
 //	R6  The page host answers with the version as of the LSN asked for, which
 //	    it has reached, or refuses. It gives up only what lies below every
 //	    hold and below the history.
+//	    A relation that was cut lacks the pages behind the cut from the end of
+//	    that record on, until one is made again; older versions of them stay as
+//	    long as any. The writer that cut knows so before the page host does.
 //	R7  A view is at a durable LSN between mini-transactions and only moves
 //	    forward. All keys of one request are read in one view.
 //

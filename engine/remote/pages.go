@@ -55,24 +55,62 @@ func (h *pageHost) applied() wal.LSN { return h.stream.chain.pos.End }
 
 // record keeps a record with each page that it changes.
 func (h *pageHost) record(rec *wal.Record) {
+	rel, blocks, cut, err := rec.Truncate()
+	if err != nil {
+		h.m.Exit(fmt.Errorf("remote: page host: %w", err))
+	}
 	h.refs = rec.Pages(h.refs[:0])
-	if len(h.refs) == 0 {
+	if len(h.refs) == 0 && !cut {
 		return
 	}
 	kept := rec.Clone()
 	for _, ref := range h.refs {
-		v := h.pages[ref.ID]
-		if v == nil {
-			v = &versions{id: ref.ID}
-			h.pages[ref.ID] = v
-		}
-		v.changes = append(v.changes, change{kept, ref.Block})
-		h.fold(v)
-		sizes := h.sizes[ref.ID.Rel]
-		if n := ref.ID.Block + 1; len(sizes) == 0 || n > sizes[len(sizes)-1].blocks {
-			h.sizes[ref.ID.Rel] = append(sizes, size{rec.End, n})
+		h.changed(ref.ID, change{rec: kept, block: ref.Block})
+		if n := ref.ID.Block + 1; n > h.size(ref.ID.Rel) {
+			h.resized(ref.ID.Rel, rec.End, n)
 		}
 	}
+	if cut {
+		h.cut(rel, blocks, kept)
+	}
+}
+
+// changed adds a change to a page's chain.
+func (h *pageHost) changed(id page.ID, c change) {
+	v := h.pages[id]
+	if v == nil {
+		v = &versions{id: id}
+		h.pages[id] = v
+	}
+	v.changes = append(v.changes, c)
+	h.fold(v)
+}
+
+// cut ends a relation at block blocks; older versions of what lay behind stay
+// as long as any other.
+func (h *pageHost) cut(rel page.Rel, blocks uint32, rec *wal.Record) {
+	end := h.size(rel)
+	for b := blocks; b < end; b++ {
+		if id := (page.ID{Rel: rel, Block: b}); h.pages[id] != nil {
+			h.changed(id, change{rec: rec, cut: true})
+		}
+	}
+	if blocks < end {
+		h.resized(rel, rec.End, blocks)
+		h.m.Mark("remote.cut")
+	}
+}
+
+// size is the relation's number of blocks at the end of what was read.
+func (h *pageHost) size(rel page.Rel) uint32 {
+	if s := h.sizes[rel]; len(s) > 0 {
+		return s[len(s)-1].blocks
+	}
+	return 0
+}
+
+func (h *pageHost) resized(rel page.Rel, at wal.LSN, blocks uint32) {
+	h.sizes[rel] = append(h.sizes[rel], size{at, blocks})
 }
 
 // fold bounds a page's chain. A page whose redo fails cannot be made any more:
@@ -85,6 +123,9 @@ func (h *pageHost) fold(v *versions) {
 	if n > 0 {
 		h.m.Charge(host.WorkRedo, n)
 		h.m.Mark("remote.folded")
+	}
+	if !v.exists && len(v.changes) == 0 { // cut off, and nobody may ask for what was before
+		delete(h.pages, v.id)
 	}
 }
 

@@ -10,14 +10,25 @@ import (
 // change is what one record does to one page.
 type change struct {
 	rec   *wal.Record
-	block int // as in wal.PageRef
+	block int  // as in wal.PageRef
+	cut   bool // a truncation: the page is no more
+}
+
+// make makes the next version in p; exists: there is a page now.
+func (c *change) make(redo *wal.Redo, p *page.Page) (exists bool, err error) {
+	if c.cut {
+		*p = page.Page{}
+		return false, nil
+	}
+	_, err = redo.Apply(c.rec, c.block, p)
+	return err == nil, err
 }
 
 // versions is one page as of any LSN from the floor on: a base, and the
 // changes since.
 type versions struct {
 	id      page.ID
-	exists  bool // the base is a version; else there is none before changes
+	exists  bool // the base is a page; else there is none before changes
 	base    page.Page
 	changes []change
 }
@@ -25,11 +36,10 @@ type versions struct {
 // fold makes the base the version as of floor.
 func (v *versions) fold(redo *wal.Redo, floor wal.LSN) (folded int, err error) {
 	n := v.until(floor)
-	for _, c := range v.changes[:n] {
-		if _, err := redo.Apply(c.rec, c.block, &v.base); err != nil {
+	for i := range v.changes[:n] {
+		if v.exists, err = v.changes[i].make(redo, &v.base); err != nil {
 			return folded, err
 		}
-		v.exists = true
 		folded++
 	}
 	v.changes = slices.Delete(v.changes, 0, n)
@@ -56,14 +66,14 @@ func (v *versions) until(at wal.LSN) int {
 // at puts the version as of at into p, and tells whether there is one.
 func (v *versions) at(redo *wal.Redo, at wal.LSN, p *page.Page) (exists bool, applied int, err error) {
 	n := v.until(at)
-	*p = v.base
-	for _, c := range v.changes[:n] {
-		if _, err := redo.Apply(c.rec, c.block, p); err != nil {
+	*p, exists = v.base, v.exists
+	for i := range v.changes[:n] {
+		if exists, err = v.changes[i].make(redo, p); err != nil {
 			return false, applied, err
 		}
 		applied++
 	}
-	return v.exists || n > 0, applied, nil
+	return exists, applied, nil
 }
 
 // size is the number of blocks of a relation from an LSN on.

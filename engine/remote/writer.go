@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"fmt"
+
 	"tornpage/engine"
 	"tornpage/engine/host"
 	"tornpage/engine/invariant"
@@ -20,6 +22,7 @@ type Writer struct {
 	pos       wal.Position // where the next record goes
 	nextXID   uint32
 	blocks    map[page.Rel]uint32
+	cut       map[page.Rel]bool // by this boot: blocks has the exact size
 	gate      *lsnwait.Gate
 
 	// The log that is not acknowledged, see logclient.go.
@@ -43,6 +46,7 @@ func NewWriter(m host.Machine, cfg Config) *Writer {
 		m: m, cfg: cfg, pages: newPageClient(m, cfg),
 		insertion: host.NewLatch(m, host.WaitWALInsert),
 		blocks:    map[page.Rel]uint32{},
+		cut:       map[page.Rel]bool{},
 		unsent:    m.NewCond(host.WaitWALWriter),
 		replied:   m.NewCond(host.WaitLogServer),
 		durable:   lsnwait.New(m),
@@ -115,14 +119,22 @@ func (w *Writer) Append(m *wal.MTR, builtFor wal.LSN) (wal.LSN, error) {
 	w.kept = append(w.kept, rec...)
 	w.kept = append(w.kept, make([]byte, n-len(rec))...)
 	m.Stamp(end)
+	w.resize(m)
+	w.gate.Spent(len(rec))
+	w.unsent.Signal()
+	return end, nil
+}
+
+// resize keeps up with the sizes that a record changes.
+func (w *Writer) resize(m *wal.MTR) {
 	for i := range m.Blocks() {
 		if id, p, _, _ := m.Block(i); p != nil && id.Block >= w.blocks[id.Rel] {
 			w.blocks[id.Rel] = id.Block + 1
 		}
 	}
-	w.gate.Spent(len(rec))
-	w.unsent.Signal()
-	return end, nil
+	if rel, blocks, ok := m.Truncation(); ok {
+		w.blocks[rel], w.cut[rel] = blocks, true
+	}
 }
 
 // ReadPage asks the page host, which waits until it has read the log up to
@@ -130,6 +142,10 @@ func (w *Writer) Append(m *wal.MTR, builtFor wal.LSN) (wal.LSN, error) {
 func (w *Writer) ReadPage(id page.ID, changedBy, at wal.LSN, p *page.Page) error {
 	if err := w.durable.Err(); err != nil {
 		return err
+	}
+	if at == 0 && w.cut[id.Rel] && id.Block >= w.blocks[id.Rel] {
+		// The page host need not have heard of the cut.
+		return fmt.Errorf("%w: %v: the relation was cut to %d blocks", engine.ErrNoPage, id, w.blocks[id.Rel])
 	}
 	return w.pages.page(id, changedBy, at, p)
 }
@@ -143,7 +159,7 @@ func (w *Writer) Evict(id page.ID, p *page.Page) error {
 }
 
 // Size asks the page host for what is durable, and adds what this writer has
-// appended since.
+// appended since. After a truncation the writer knows by itself.
 func (w *Writer) Size(r page.Rel, at wal.LSN) (uint32, error) {
 	if err := w.durable.Err(); err != nil {
 		return 0, err
@@ -151,6 +167,12 @@ func (w *Writer) Size(r page.Rel, at wal.LSN) (uint32, error) {
 	if at != 0 {
 		return w.pages.size(r, at, at)
 	}
+	if w.cut[r] {
+		return w.blocks[r], nil
+	}
 	n, err := w.pages.size(r, w.durable.LSN(), 0)
+	if w.cut[r] { // meanwhile
+		return w.blocks[r], err
+	}
 	return max(n, w.blocks[r]), err
 }

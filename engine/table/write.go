@@ -116,8 +116,12 @@ func (t *Table) change(x *txn.Xact, index string, key []row.Value, f func(*work,
 		if err != nil || !found {
 			return false, err
 		}
-		if err := t.lockRow(x, &locked, r.Root); err != nil {
+		waited, err := t.lockRow(x, &locked, r.Root)
+		if err != nil {
 			return false, err
+		}
+		if waited {
+			continue
 		}
 		res, err := f(w, r)
 		if err != nil || res == heap.Done {
@@ -133,20 +137,29 @@ func (t *Table) change(x *txn.Xact, index string, key []row.Value, f func(*work,
 
 // lockRow locks a row. The lock of another one, which this statement took for
 // what has turned out to be an old version, is given up: its place may be
-// another row's by now.
-func (t *Table) lockRow(x *txn.Xact, locked *page.TID, root page.TID) error {
+// another row's by now. waited: at read committed a new snapshot was taken
+// since, so that none was held while the lock was waited for: each would keep
+// versions from being pruned, and a row that many want has many.
+func (t *Table) lockRow(x *txn.Xact, locked *page.TID, root page.TID) (waited bool, err error) {
 	if *locked == root {
-		return nil
+		return false, nil
 	}
 	if *locked != (page.TID{}) {
 		t.env.Locks.Release(x.Owner(), txn.RowLock(t.rel, *locked), txn.Exclusive)
 	}
 	*locked = page.TID{}
-	err := t.env.Locks.Acquire(x.Owner(), txn.RowLock(t.rel, root), txn.Exclusive)
+	id := txn.RowLock(t.rel, root)
+	got, err := t.env.Locks.TryAcquire(x.Owner(), id, txn.Exclusive)
+	if err == nil && !got {
+		waited = x.Level() == txn.ReadCommitted
+		x.EndStatement()
+		err = t.env.Locks.Acquire(x.Owner(), id, txn.Exclusive)
+		x.Statement()
+	}
 	if err == nil {
 		*locked = root
 	}
-	return err
+	return waited, err
 }
 
 // update makes the new version of a row that is locked.

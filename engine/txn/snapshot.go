@@ -128,7 +128,7 @@ func (v *View) Sees(xid uint32) heap.Verdict {
 	default:
 		return heap.No
 	}
-	committed, ok := v.status(xid)
+	committed, ok := v.old(xid)
 	switch {
 	case !ok:
 		return heap.Ask
@@ -161,6 +161,12 @@ func (v *View) status(xid uint32) (committed, ok bool) {
 	if end := v.t.window.end(xid); end != endOld {
 		return end != endAborted, true
 	}
+	return v.old(xid)
+}
+
+// old is the status of an XID that ended before every snapshot, if it is at
+// hand.
+func (v *View) old(xid uint32) (committed, ok bool) {
 	if committed, ok = v.t.status.get(xid); ok {
 		return committed, true
 	}

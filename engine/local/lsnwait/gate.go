@@ -27,9 +27,10 @@ type Gate struct {
 
 // held is a caller that waits for room.
 type held struct {
-	bytes uint64
-	in    bool
-	cond  *host.Cond
+	bytes   uint64
+	in      bool
+	refused error
+	cond    *host.Cond
 }
 
 // NewGate makes a gate that holds callers back beyond limit bytes.
@@ -50,17 +51,20 @@ func (g *Gate) Admit(n int) error {
 	g.Held++
 	g.m.Mark("wal.buffer-full")
 	h := g.take()
-	h.bytes, h.in = bytes, false
+	h.bytes, h.in, h.refused = bytes, false, nil
 	g.queue = append(g.queue, h)
-	for !h.in && g.stopped == nil {
+	for !h.in && h.refused == nil && g.stopped == nil {
 		h.cond.Wait()
 	}
-	in := h.in
+	in, refused := h.in, h.refused
 	g.free = append(g.free, h)
-	if !in {
-		return g.stopped
+	switch {
+	case in:
+		return nil
+	case refused != nil:
+		return refused
 	}
-	return nil
+	return g.stopped
 }
 
 func (g *Gate) take() *held {
@@ -92,6 +96,15 @@ func (g *Gate) Open() {
 		h.in = true
 		h.cond.Signal()
 	}
+}
+
+// Refuse turns away with err who waits now.
+func (g *Gate) Refuse(err error) {
+	for _, h := range g.queue {
+		h.refused = err
+		h.cond.Signal()
+	}
+	g.queue = g.queue[:0]
 }
 
 // Stop turns everybody away with err.

@@ -127,3 +127,29 @@ func TestGate(t *testing.T) {
 		require.EqualValues(t, 4, g.Held)
 	})
 }
+
+// Who waits is turned away once, and the gate goes on.
+func TestRefuse(t *testing.T) {
+	full := errors.New("full")
+	used := uint64(100)
+	var got []error
+	run(t, func(m host.Machine) {
+		g := NewGate(m, 100, func() uint64 { return used })
+		for range 2 {
+			m.Go("held", func() { got = append(got, g.Admit(10)) })
+		}
+		m.Sleep(time.Millisecond)
+		require.Empty(t, got)
+		g.Refuse(full)
+		m.Sleep(time.Millisecond)
+		require.Equal(t, []error{full, full}, got)
+		m.Go("held", func() { got = append(got, g.Admit(10)) })
+		m.Sleep(time.Millisecond)
+		require.Len(t, got, 2)
+		used = 0
+		g.Open()
+		m.Sleep(time.Millisecond)
+		require.Equal(t, []error{full, full, nil}, got)
+		require.EqualValues(t, 3, g.Held)
+	})
+}
