@@ -83,6 +83,10 @@ func (s *Settings) parseConfig(v *faults.Values) error {
 		RedoPages:         int(v.Int("redo.pages", 16, 2, 1<<20)),
 		TrustCache:        v.Bool("trust-cache", false),
 	}
+	s.Local.SpaceRetry = 20 * time.Millisecond
+	if v.Bool("reserve", false) {
+		s.Local.Reserve(s.Compute.Pool.Frames)
+	}
 	s.Remote = remote.Config{
 		Unacknowledged: int(v.Bytes("remote.unacknowledged", 64<<10, 1<<10, 1<<30)),
 		StreamWindow:   uint64(v.Bytes("remote.window", 64<<10, 1<<10, 1<<30)),
@@ -179,6 +183,7 @@ func localDims() []faults.Dim {
 		{Key: "wal.kept", Values: []string{"2", "0", "4"}},
 		{Key: "checkpoint.records", Values: []string{"40", "120", "400"}},
 		{Key: "checkpoint.target", Values: []string{"0", "90"}},
+		{Key: "reserve", Values: []string{"off", "on"}},
 		{Key: "redo.pages", Values: []string{"2", "4", "16"}},
 		{Key: "disk.sector", Values: []string{"512", "4096"}},
 		{Key: "disk.cache", Values: []string{"0", "32"}},

@@ -47,6 +47,7 @@ var known = map[string]setting{
 	"checkpoint.target":  {"90", "percent of the interval over which pages are written"},
 	"fpw":                {"on", "full-page images after a checkpoint"},
 	"checksums":          {"on", "checksums of pages"},
+	"reserve":            {"off", "space kept on each disk, so that a full one refuses changes and the process goes on"},
 	"redo.pages":         {"16", "pages that recovery keeps in memory"},
 	"trust-cache":        {"off", "go on after a failed sync"},
 

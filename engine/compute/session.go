@@ -3,7 +3,6 @@ package compute
 import (
 	"tornpage/engine/db"
 	"tornpage/engine/invariant"
-	"tornpage/engine/row"
 	"tornpage/engine/table"
 	"tornpage/engine/txn"
 )
@@ -59,12 +58,17 @@ func (s *Session) Execute(stmts []db.Stmt, out *db.Results) {
 			break
 		}
 	}
+	out.State = s.state()
+}
+
+func (s *Session) state() db.State {
 	switch {
 	case s.failed:
-		out.State = db.Failed
+		return db.Failed
 	case s.block:
-		out.State = db.Open
+		return db.Open
 	}
+	return db.Idle
 }
 
 // execute executes one statement; false: it failed.
@@ -79,12 +83,13 @@ func (s *Session) execute(st *db.Stmt, out *db.Results) bool {
 		r.Fail(errorOf(errCancelled))
 		return false
 	}
+	if err := st.Refused(s.state()); err != nil {
+		s.failed = s.block
+		r.Fail(err)
+		return false
+	}
 	if st.Kind.Control() {
 		return s.control(st, r)
-	}
-	if s.failed {
-		r.Fail(db.Errorf(db.CodeFailedBlock, "roll back, or roll back to a savepoint", "%v is not executed", st.Kind))
-		return false
 	}
 	var err error
 	switch st.Kind {
@@ -183,10 +188,6 @@ func (s *Session) control(st *db.Stmt, r *db.Result) bool {
 	case db.Begin:
 		return s.begin(st, r)
 	case db.Commit:
-		if !s.block {
-			r.Fail(db.Errorf(db.CodeRequest, "begin one", "commit without a transaction"))
-			return false
-		}
 		r.Outcome = s.endBlock(!s.failed)
 		if err := failure(r.Outcome); err != nil {
 			o := r.Outcome
@@ -196,10 +197,6 @@ func (s *Session) control(st *db.Stmt, r *db.Result) bool {
 		}
 		return r.Outcome.Status != db.Unknown
 	case db.Rollback:
-		if !s.block {
-			r.Fail(db.Errorf(db.CodeRequest, "begin one", "rollback without a transaction"))
-			return false
-		}
 		r.Outcome = s.endBlock(false)
 		return true
 	}
@@ -207,10 +204,6 @@ func (s *Session) control(st *db.Stmt, r *db.Result) bool {
 }
 
 func (s *Session) begin(st *db.Stmt, r *db.Result) bool {
-	if s.block {
-		r.Fail(db.Errorf(db.CodeRequest, "commit or roll back first", "begin within a transaction"))
-		return false
-	}
 	x, err := s.e.txns.Start(txn.Level(st.Level))
 	if err != nil {
 		r.Fail(errorOf(err))
@@ -232,14 +225,10 @@ func (s *Session) endBlock(commit bool) db.Outcome {
 // savepoint executes Savepoint, RollbackTo and Release.
 func (s *Session) savepoint(st *db.Stmt, r *db.Result) bool {
 	var err error
-	switch {
-	case !s.block:
-		err = db.Errorf(db.CodeRequest, "begin a transaction", "%v outside of a transaction", st.Kind)
-	case s.failed && st.Kind != db.RollbackTo:
-		err = db.Errorf(db.CodeFailedBlock, "roll back, or roll back to a savepoint", "%v is not executed", st.Kind)
-	case st.Kind == db.Savepoint:
+	switch st.Kind {
+	case db.Savepoint:
 		err = s.x.Savepoint(st.Name)
-	case st.Kind == db.Release:
+	case db.Release:
 		err = s.x.Release(st.Name)
 	default:
 		var dead []uint32
@@ -254,9 +243,7 @@ func (s *Session) savepoint(st *db.Stmt, r *db.Result) bool {
 		return true
 	}
 	r.Fail(errorOf(err))
-	if s.block {
-		s.failed = true
-	}
+	s.failed = true
 	return false
 }
 
@@ -272,6 +259,3 @@ func (s *Session) touch(t *table.Table, inserted, updated, deleted uint64) {
 	}
 	s.touched = append(s.touched, touch{t, inserted, updated, deleted})
 }
-
-// text is a row of one text.
-func text(s string) []row.Value { return []row.Value{row.NewText(s)} }

@@ -32,8 +32,9 @@ func (s *Session) statement(st *db.Stmt, out *db.Results) error {
 	case db.Check:
 		return t.Check(s.x, func(finding string) {
 			s.e.m.Mark("table.damage-found")
-			out.AddRow(text(finding))
-			out.Last().Count++
+			if out.AddText(finding) {
+				out.Last().Count++
+			}
 		})
 	default:
 		return db.Errorf(db.CodeRequest, "", "statement %v is not known", st.Kind)
