@@ -20,12 +20,13 @@ func (t *Table) newVacuum() vacuumer {
 		owner: t.env.Locks.NewOwner("vacuum of table " + t.def.Name),
 	}
 	id := txn.TableLock(t.rel)
-	v.vac = vacuum.New(t.env.Pager, vacuum.Table{Rel: t.rel, Free: t.free, Lock: vacuum.Lock{
+	v.vac = vacuum.New(t.env.Pager, vacuum.Table{Rel: t.rel, Free: t.free, Lines: t.cfg.LinesPerPage, Lock: vacuum.Lock{
 		Try: func() bool {
 			ok, err := t.env.Locks.TryAcquire(v.owner, id, txn.AccessExclusive)
 			return ok && err == nil
 		},
 		Unlock: func() { t.env.Locks.Release(v.owner, id, txn.AccessExclusive) },
+		Wanted: func() bool { return t.env.Locks.Wanted(id) },
 	}}, t.cfg.Vacuum)
 	return v
 }

@@ -41,7 +41,7 @@ var conflictTable = map[Mode]string{
 	RowShare:             "......XX",
 	RowExclusive:         "....XXXX",
 	ShareUpdateExclusive: "...XXXXX",
-	Share:                "..XX.XXX",
+	Share:                "..XX.xxx",
 	ShareRowExclusive:    "..XXXXXX",
 	Exclusive:            ".XXXXXXX",
 	AccessExclusive:      "XXXXXXXX",

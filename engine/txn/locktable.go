@@ -243,6 +243,12 @@ func (l *LockTable) grant(k *lock, o *Owner, mode Mode) {
 	o.addHold(h)
 }
 
+// Wanted reports whether somebody waits for the lock.
+func (l *LockTable) Wanted(id LockID) bool {
+	k := l.find(id)
+	return k != nil && k.queue.first != nil
+}
+
 // Holds reports whether o holds the lock in the mode, for assertions.
 func (l *LockTable) Holds(o *Owner, id LockID, mode Mode) bool {
 	k := l.find(id)

@@ -5,6 +5,10 @@ import (
 	"tornpage/engine/wal"
 )
 
+// askEvery is after how many blocks of the tail a look is taken at who waits
+// for the lock (count_nondeletable_pages): each stop costs a record.
+const askEvery = 32
+
 // worthCutting decides whether to go for the table lock and look at the tail
 // again (should_attempt_truncation).
 func (v *Vacuum) worthCutting() bool {
@@ -58,7 +62,7 @@ func (v *Vacuum) cutLocked(blocks uint32) (to uint32, wanted bool, err error) {
 		return now, false, err
 	}
 	for to = blocks; to > v.nonempty; to-- {
-		if w := v.table.Lock.Wanted; to < blocks && w != nil && w() {
+		if n := blocks - to; n > 0 && n%askEvery == 0 && v.wanted() {
 			wanted = true
 			break
 		}
@@ -76,6 +80,8 @@ func (v *Vacuum) cutLocked(blocks uint32) (to uint32, wanted bool, err error) {
 	}
 	return to, wanted, v.cutTo(blocks, to)
 }
+
+func (v *Vacuum) wanted() bool { return v.table.Lock.Wanted != nil && v.table.Lock.Wanted() }
 
 // empty looks at a block again, under the table lock (count_nondeletable_pages).
 // Any line pointer in use counts, a dead one too: an index may lead there.

@@ -88,6 +88,8 @@
 //   - A TID that was read from an index may be given up and used again before
 //     its row is looked at. To a snapshot the new row is invisible; whoever
 //     judges without one (uniqueness) compares the row's key.
+//   - An empty page is not marked all-visible, so that a cut leaves no bit behind
+//     on the map (wal rule W8). Vacuum looks at such pages each time.
 //   - Pages are pruned, given up and marked under one hold of the latch each,
 //     where PostgreSQL keeps the lock from one to the next: Admit has to come
 //     before each record.

@@ -111,9 +111,9 @@ func TestDeadList(t *testing.T) {
 		}
 		seen := 0
 		for i := 0; i < len(d.tids); {
-			b := d.tids[i].Block
+			var b uint32
 			var offs []uint16
-			offs, i = d.block(i, nil)
+			b, offs, i = d.block(i, nil)
 			for _, off := range offs {
 				require.True(t, in[page.TID{Block: b, Offset: off}])
 				seen++

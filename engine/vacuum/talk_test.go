@@ -58,26 +58,8 @@ func (k *talk) do(line string) error {
 	}
 	b := k.b
 	switch word[0] {
-	case "insert", "update", "hot-update", "delete": // KEY [VALUE] [open|abort]
-		x := b.begin(n(1))
-		value, how, rest := int64(0), 1, 2
-		if word[0] != "delete" {
-			value, rest = n(2), 3
-		}
-		if word[0] == "hot-update" {
-			how = 0
-		}
-		if err := b.write(x, value, how+2*b.w.indexes); err != nil {
-			return err
-		}
-		switch {
-		case len(word) > rest && word[rest] == "open":
-			k.open[word[1]] = x
-			return nil
-		case len(word) > rest && word[rest] == "abort":
-			return b.end(x, false)
-		}
-		return b.end(x, true)
+	case "insert", "update", "hot-update", "delete":
+		return k.change(word, n)
 	case "commit":
 		x := k.open[word[1]]
 		delete(k.open, word[1])
@@ -94,9 +76,14 @@ func (k *talk) do(line string) error {
 		k.vacuum()
 	case "want-table": // and wait for ever
 		b.wanting++
-	case "extend": // and give up
-		_, err := b.pg.Extend(tableRel)
-		return err
+	case "extend": // by so many blocks, and give up
+		for range n(1) {
+			if _, err := b.pg.Extend(tableRel); err != nil {
+				return err
+			}
+		}
+	case "grow-late":
+		b.late = true
 	case "disk-full":
 		b.st.full = true
 	case "check":
@@ -117,6 +104,30 @@ func (k *talk) do(line string) error {
 		return fmt.Errorf("unknown verb %q", line)
 	}
 	return nil
+}
+
+// change is VERB KEY [VALUE] [open|abort].
+func (k *talk) change(word []string, n func(int) int64) error {
+	b := k.b
+	x := b.begin(n(1))
+	value, how, rest := int64(0), 1, 2
+	if word[0] != "delete" {
+		value, rest = n(2), 3
+	}
+	if word[0] == "hot-update" {
+		how = 0
+	}
+	if err := b.write(x, value, how+2*b.w.indexes); err != nil {
+		return err
+	}
+	switch {
+	case len(word) > rest && word[rest] == "open":
+		k.open[word[1]] = x
+		return nil
+	case len(word) > rest && word[rest] == "abort":
+		return b.end(x, false)
+	}
+	return b.end(x, true)
 }
 
 func errorText(err error) string {

@@ -167,8 +167,8 @@ func (v *Vacuum) round() error {
 		v.m.Mark("vacuum.index-done")
 	}
 	for i := 0; i < len(v.list.tids); {
-		block := v.list.tids[i].Block
-		v.giveUp, i = v.list.block(i, v.giveUp[:0])
+		var block uint32
+		block, v.giveUp, i = v.list.block(i, v.giveUp[:0])
 		if err := v.visit(block); err != nil {
 			return err
 		}

@@ -76,6 +76,7 @@ type boot struct {
 	users   int  // tasks that use the table
 	unlock  *host.Cond
 	wanting int
+	late    bool // the table grows before the lock is had
 }
 
 // crashing ends the process after a given number of vacuum's records.
@@ -162,6 +163,12 @@ func (b *boot) leave() { b.users-- }
 func (b *boot) tryLock() bool {
 	if b.users > 0 {
 		return false
+	}
+	if b.late { // somebody was just before
+		b.late = false
+		if _, err := b.pg.Extend(tableRel); err != nil {
+			return false
+		}
 	}
 	b.locked = true
 	return true
