@@ -22,8 +22,6 @@ const (
 	// firstRel is where users' relations begin. The thin table (Config.Rel) has
 	// the first number.
 	firstRel = DefaultRel + 1
-	// maxTables bounds the tables of one data set: each has a handle in memory.
-	maxTables = 10_000
 )
 
 // The columns of the catalog.

@@ -28,6 +28,7 @@ type Config struct {
 	// Relational opens the catalog: sessions can have tables. Without it there
 	// is the thin table only, and the log has no record of anything else.
 	Relational bool
+	MaxTables  int          // of one data set: each has a handle in memory; 0: 10,000
 	Tables     table.Config // how rows and entries lie on pages, and vacuum
 	Locks      txn.Config   // bounds of a transaction
 	Auto       AutoConfig   // autovacuum
@@ -53,6 +54,9 @@ func (c Config) withDefaults() (Config, heap.Geometry, error) {
 	}
 	if c.ValueBytes == 0 {
 		c.ValueBytes = 200
+	}
+	if c.MaxTables == 0 {
+		c.MaxTables = 10_000
 	}
 	g, err := heap.NewGeometry(c.Rows, c.RowsPerPage, c.ValueBytes)
 	if c.Lines > 0 {

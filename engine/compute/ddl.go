@@ -23,7 +23,7 @@ func (e *Engine) createTable(def *row.Table) (db.Outcome, error) {
 	if e.catalog.tables[def.Name] != nil {
 		return db.Outcome{}, fmt.Errorf("%w: table %q", errTaken, def.Name)
 	}
-	if n := len(e.catalog.tables); n >= maxTables {
+	if n := len(e.catalog.tables); n >= e.cfg.MaxTables {
 		return db.Outcome{}, fmt.Errorf("%w: %d, which is the limit; drop some, or put rows of several into one", errTables, n)
 	}
 	rels, err := e.newRels(1 + len(def.Indexes))

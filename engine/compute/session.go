@@ -188,14 +188,16 @@ func (s *Session) control(st *db.Stmt, r *db.Result) bool {
 	case db.Begin:
 		return s.begin(st, r)
 	case db.Commit:
-		r.Outcome = s.endBlock(!s.failed)
-		if err := failure(r.Outcome); err != nil {
-			o := r.Outcome
-			r.Fail(errorOf(err))
-			r.Outcome = o
-			return false
+		if s.failed { // the outcome says that it was rolled back
+			r.Outcome = s.endBlock(false)
+			return true
 		}
-		return r.Outcome.Status != db.Unknown
+		o := s.endBlock(true)
+		if err := failure(o); err != nil {
+			r.Fail(errorOf(err))
+		}
+		r.Outcome = o
+		return o.Status == db.Committed
 	case db.Rollback:
 		r.Outcome = s.endBlock(false)
 		return true

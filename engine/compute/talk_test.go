@@ -2,6 +2,7 @@ package compute_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"github.com/cockroachdb/datadriven"
 	"github.com/stretchr/testify/require"
 
-	"tornpage/engine/btree"
 	"tornpage/engine/buffer"
 	"tornpage/engine/compute"
 	"tornpage/engine/compute/computetest"
@@ -21,8 +21,6 @@ import (
 	"tornpage/engine/table"
 	"tornpage/sim"
 )
-
-var _ = btree.ErrExists
 
 // Conversations of sessions with a writer over a storage in memory. Each line
 // is a statement of one session, "a: insert t 1 one"; it is executed as soon
@@ -36,7 +34,7 @@ var _ = btree.ErrExists
 //	delete T KEY [@INDEX]   scan T [@INDEX] [from V] [to V] [desc] [limit N]   heap T
 //	vacuum T   check T
 //
-// "crash" kills the writer and boots it again.
+// A value "x*9000" is a text of so many x. "crash" kills the writer and boots it again.
 func TestSessions(t *testing.T) {
 	datadriven.Walk(t, "testdata/sessions", func(t *testing.T, path string) {
 		s := newTalk(t)
@@ -97,27 +95,17 @@ func (s *talk) boot(m host.Machine) {
 	eng, err := compute.New(m, compute.Config{
 		Relational: true, Pool: buffer.Config{Frames: 12},
 		Tables: table.Config{LinesPerPage: 8, ItemsPerPage: 4},
-		Auto:   compute.AutoConfig{Naptime: -1},
+		Auto:   compute.AutoConfig{Naptime: -1}, MaxTables: 3,
 	})
 	require.NoError(s.t, err)
 	require.NoError(s.t, eng.Open(s.mem.Boot(m)))
 	s.eng = eng
 	for {
 		m.Sleep(time.Millisecond)
-		for _, name := range slices.Sorted(mapsKeys(s.sessions)) {
+		for _, name := range slices.Sorted(maps.Keys(s.sessions)) {
 			if sp := s.sessions[name]; sp.wake == nil {
 				sp.wake = m.NewCond(host.WaitWork)
 				m.Go(name, func() { s.speak(sp) })
-			}
-		}
-	}
-}
-
-func mapsKeys(m map[string]*speaker) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
 			}
 		}
 	}
@@ -233,7 +221,9 @@ func (s *talk) create(f []string) *row.Table {
 		d.Indexes = append(d.Indexes, ix)
 		i++
 	}
-	s.defs[d.Name] = d
+	if s.defs[d.Name] == nil {
+		s.defs[d.Name] = d
+	}
 	return d
 }
 
@@ -243,6 +233,9 @@ func (s *talk) rows(st *db.Stmt, f []string) {
 		"delete": db.Delete, "scan": db.Scan, "heap": db.Scan, "vacuum": db.Vacuum, "check": db.Check}
 	st.Kind, st.Table, st.Heap = kinds[f[0]], f[1], f[0] == "heap"
 	def := s.defs[f[1]]
+	if st.Kind == db.DropTable {
+		delete(s.defs, f[1])
+	}
 	for i := 2; i < len(f); i++ {
 		switch word := f[i]; {
 		case word[0] == '@':
@@ -294,6 +287,11 @@ func (s *talk) key(def *row.Table, f []string, i int, word string) row.Value {
 func (s *talk) value(t row.Type, word string) row.Value {
 	if word == "null" {
 		return row.Null()
+	}
+	if c, n, ok := strings.Cut(word, "*"); ok { // x*3: xxx
+		times, err := strconv.Atoi(n)
+		require.NoError(s.t, err)
+		word = strings.Repeat(c, times)
 	}
 	n, err := strconv.ParseInt(word, 10, 64)
 	switch {
