@@ -59,6 +59,7 @@ type Ledger struct {
 //     was lost otherwise), and none with a commit above it;
 //   - each balance is its opening plus what the journal's transfers posted (an
 //     update was lost otherwise, or half a transaction seen);
+//   - no account is read twice, and none is missing where all were read;
 //   - a transfer that returned before the audit was called is there, and one
 //     called after the audit returned is not;
 //   - what one snapshot shows, no snapshot at or above its LSN lacks;
@@ -193,6 +194,9 @@ func (c *ledgerWork) balances(a *Audit, present []bool) Verdict {
 			want[p.Account] += p.Amount
 		}
 	}
+	if v := c.each(a); v.Result != Holds {
+		return v
+	}
 	for _, b := range a.Balances {
 		if b.Amount == want[b.Account] {
 			continue
@@ -200,6 +204,24 @@ func (c *ledgerWork) balances(a *Audit, present []bool) Verdict {
 		v := broken(ledgerCheck, nil, "%s shows %d on account %d, want %d by the transfers that it shows", describeAudit(a), b.Amount, b.Account, want[b.Account])
 		v.Ops, v.Details = c.posted(b.Account, present)
 		return v
+	}
+	return holds(ledgerCheck)
+}
+
+// each holds that an audit read no account twice and, if it read all of them,
+// each that the ledger opened with.
+func (c *ledgerWork) each(a *Audit) Verdict {
+	seen := make(map[int64]bool, len(a.Balances))
+	for _, b := range a.Balances {
+		if seen[b.Account] {
+			return broken(ledgerCheck, nil, "%s shows account %d twice", describeAudit(a), b.Account)
+		}
+		seen[b.Account] = true
+	}
+	for _, b := range c.l.Opening {
+		if a.All && !seen[b.Account] {
+			return broken(ledgerCheck, nil, "%s lacks account %d", describeAudit(a), b.Account)
+		}
 	}
 	return holds(ledgerCheck)
 }
@@ -223,6 +245,9 @@ func (c *ledgerWork) posted(account int64, present []bool) (ops []int64, lines [
 
 // sum checks an audit of balances alone.
 func (c *ledgerWork) sum(a *Audit) Verdict {
+	if v := c.each(a); v.Result != Holds {
+		return v
+	}
 	if !a.All || c.drifts {
 		return holds(ledgerCheck)
 	}

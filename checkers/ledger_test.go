@@ -47,6 +47,8 @@ func TestLedgerRejects(t *testing.T) {
 		"recorded twice":          {func(l *Ledger) { l.Transfers[1].ID = 7 }, "recorded twice"},
 		"lost update":             {func(l *Ledger) { l.Audits[2].Balances[0].Amount = 100 }, "shows 100 on account 1, want 95"},
 		"half a transaction":      {func(l *Ledger) { l.Audits[1].Balances[1].Amount = 50 }, "shows 50 on account 2, want 60"},
+		"an account twice":        {func(l *Ledger) { l.Audits[1].Balances = append(l.Audits[1].Balances, Balance{1, 90}) }, "account 1 twice"},
+		"an account missing":      {func(l *Ledger) { l.Audits[1].Balances = l.Audits[1].Balances[:1] }, "lacks account 2"},
 		"sum without the journal": {func(l *Ledger) { l.Audits[3].Balances[0].Amount = 96 }, "sums up to 151 over 2 accounts, want 150"},
 		"came and went": {func(l *Ledger) {
 			l.Transfers[0].Outcome, l.Transfers[0].Token, l.Transfers[0].Return = Unknown, 0, Open

@@ -79,7 +79,7 @@ type run struct {
 const loadBound = 30 * time.Second
 
 // auditBound is how long the final read of every key may take.
-const auditBound = 5 * time.Second
+const auditBound = 30 * time.Second
 
 // Run carries out a plan in a simulated world. The error is about the plan;
 // what went wrong in the run is in the Result.
@@ -258,7 +258,7 @@ func (x *run) progress(why sim.Why) checkers.Verdict {
 		}
 	}
 	v := checkers.Progress(&x.rec.hist, checkers.Expectation{
-		From: x.quietAt, Bound: quietTail, End: x.w.Now(), Workers: workers,
+		From: x.quietAt, Bound: x.sc.patience(), End: x.w.Now(), Workers: workers,
 	})
 	if !v.Green() {
 		v.Details = append(v.Details, x.exits()...)

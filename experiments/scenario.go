@@ -27,6 +27,16 @@ type Scenario struct {
 	must []string
 }
 
+// patience is how long after the faults an operation may take. With tables and a
+// pool of a few pages a transaction waits for some hundred reads, and eight
+// clients for one disk.
+func (s Scenario) patience() time.Duration {
+	if s.relational {
+		return 5 * quietTail
+	}
+	return quietTail
+}
+
 // Scenarios lists all scenarios.
 func Scenarios() []Scenario {
 	return []Scenario{localRegister(), remoteRegister(), localTables("local/bank", bankAbout, newBankLoad),

@@ -2,10 +2,10 @@ package buffer
 
 import "tornpage/engine/page"
 
-// PinNew is Pin for a block that the caller knows to be new: no record has made
-// it since its relation was last cut there, and nobody but the caller can have
-// met it before the call. Storage is then not asked for it: the page is zeros.
-// Who meets it during the call may make it, and the caller gets what he made.
+// PinNew is Pin for a block that the caller knows to be new at the call: no
+// record has made it since its relation was last cut there (pager.Unmade).
+// Storage is then not asked for it: the page is zeros. Who meets it during the
+// call may make it, and the caller gets what he made.
 func (p *Pool) PinNew(id page.ID) (*Frame, error) { return p.pin(id, true) }
 
 // untouched tells that page id, which is in no frame, has been in none since

@@ -121,6 +121,8 @@ func (k *conversation) other(word []string) {
 	case "extend":
 		id, err := k.pg.Extend(sceneRel)
 		k.say("  block %d, %v", id.Block, err)
+	case "asking":
+		k.txns.asking = uint32(number(word[1]))
 	case "vacuum":
 		k.x = k.txns.begin(k.m)
 		k.client.vacuum()

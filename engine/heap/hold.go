@@ -123,7 +123,7 @@ func (o *op) pinOne(i int, maps *[2]page.ID) (*buffer.Frame, error) {
 	switch {
 	case i >= o.n:
 		return pool.Pin(maps[i-o.n])
-	case o.fresh && i == o.n-1:
+	case o.fresh && i == o.n-1 && o.h.pg.Unmade(o.h.id(o.blocks[i])): // others may have met it meanwhile
 		return pool.PinNew(o.h.id(o.blocks[i]))
 	}
 	return pool.Pin(o.h.id(o.blocks[i]))

@@ -21,6 +21,7 @@ type Pager struct {
 	pool   *buffer.Pool
 	st     engine.Storage
 	blocks map[page.Rel]uint32
+	unmade map[page.ID]bool // blocks that Extend gave and that no record has made yet
 	idle   []*wal.MTR
 	failed error
 	onFail func(error)
@@ -40,7 +41,7 @@ type Stats struct {
 // New makes a pager on a pool. onFail, which may be nil, hears of the error
 // that ends the boot; it must not block.
 func New(m host.Machine, pool *buffer.Pool, onFail func(error)) *Pager {
-	return &Pager{m: m, pool: pool, blocks: map[page.Rel]uint32{}, onFail: onFail}
+	return &Pager{m: m, pool: pool, blocks: map[page.Rel]uint32{}, unmade: map[page.ID]bool{}, onFail: onFail}
 }
 
 // Attach gives the pager its storage, which is open.
@@ -150,6 +151,9 @@ func (p *Pager) appended(m *wal.MTR, lsn wal.LSN) {
 		if image {
 			p.Stats.Images++
 		}
+		if len(p.unmade) > 0 {
+			delete(p.unmade, id)
+		}
 		if got := page.LSNOf(id, pg); got != lsn {
 			invariant.Broken("S4", "%s appended up to %v left %v with LSN %v",
 				wal.OpName(m.Rmgr(), m.Info()), lsn, id, got)
@@ -185,12 +189,27 @@ func (p *Pager) Extend(rel page.Rel) (page.ID, error) {
 	}
 	p.blocks[rel] = n + 1
 	p.Stats.Extended++
-	return page.ID{Rel: rel, Block: n}, nil
+	id := page.ID{Rel: rel, Block: n}
+	p.unmade[id] = true
+	return id, nil
 }
+
+// Unmade reports that Extend gave the block in this boot and that no record has
+// made it since: it is zeros, and storage has nothing of it. Blocks are met by
+// others as soon as Extend has counted them, so whoever extended asks again
+// before it takes the page for new.
+func (p *Pager) Unmade(id page.ID) bool { return p.unmade[id] }
 
 // ErrRelationFull says that a relation has 2^32-1 blocks.
 var ErrRelationFull = errors.New("the relation has 2^32-1 blocks and cannot grow: move rows to another table")
 
 // Truncated tells that a relation was cut to n blocks, by a record that is in
 // the log. Nobody uses a block from n on.
-func (p *Pager) Truncated(rel page.Rel, n uint32) { p.blocks[rel] = n }
+func (p *Pager) Truncated(rel page.Rel, n uint32) {
+	p.blocks[rel] = n
+	for id := range p.unmade { //tornvet:ordered deletes only
+		if id.Rel == rel && id.Block >= n {
+			delete(p.unmade, id)
+		}
+	}
+}
