@@ -7,38 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tornpage/engine"
 	"tornpage/engine/buffer"
+	"tornpage/engine/compute/computetest"
 	"tornpage/engine/host"
 	"tornpage/engine/page"
 	"tornpage/engine/pager"
-	"tornpage/engine/wal"
 )
-
-// instant is a storage that costs next to nothing: what is appended is
-// durable, and nothing is ever read.
-type instant struct {
-	end wal.LSN
-	crc uint32
-}
-
-func (s *instant) Open() (engine.State, error)     { return engine.State{End: s.end}, nil }
-func (s *instant) Admit(int) error                 { return nil }
-func (s *instant) Floor() wal.LSN                  { return 0 }
-func (s *instant) Durable() wal.LSN                { return s.end }
-func (s *instant) WaitDurable(wal.LSN) error       { return nil }
-func (s *instant) Evict(page.ID, *page.Page) error { return nil }
-func (s *instant) ReadPage(page.ID, wal.LSN, wal.LSN, *page.Page) error {
-	return engine.ErrNoPage
-}
-func (s *instant) Size(page.Rel, wal.LSN) (uint32, error) { return 0, nil }
-func (s *instant) Append(m *wal.MTR, _ wal.LSN) (wal.LSN, error) {
-	b, crc := m.Finish(s.end, s.crc)
-	s.crc = crc
-	s.end += wal.LSN(page.RoundUp(len(b)))
-	m.Stamp(s.end)
-	return s.end, nil
-}
 
 var errBench = errors.New("done")
 
@@ -50,10 +24,10 @@ func bench(tb testing.TB, f func(m host.Machine, tree *Tree)) {
 		b.ReportAllocs()
 	}
 	w := world(tb, 1, func(m host.Machine) {
-		st := &instant{end: 8}
+		st := &computetest.Instant{End: 8}
 		pool := buffer.New(m, buffer.Config{Frames: 1 << 13})
 		pg := pager.New(m, pool, nil)
-		pool.Attach(st, st.end)
+		pool.Attach(st, st.End)
 		pg.Attach(st)
 		tree := New(pg, testRel, Config{Compare: compareKeys})
 		if err := tree.Create(); err != nil {

@@ -6,46 +6,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"tornpage/engine"
 	"tornpage/engine/compute"
+	"tornpage/engine/compute/computetest"
 	"tornpage/engine/db"
 	"tornpage/engine/host"
-	"tornpage/engine/page"
-	"tornpage/engine/wal"
 	"tornpage/sim"
 )
-
-// instant is a storage that costs next to nothing: what is appended is
-// durable, and nothing is ever read.
-type instant struct {
-	end wal.LSN
-	crc uint32
-}
-
-func (s *instant) Open() (engine.State, error)     { return engine.State{End: s.end}, nil }
-func (s *instant) Admit(int) error                 { return nil }
-func (s *instant) Floor() wal.LSN                  { return 0 }
-func (s *instant) Durable() wal.LSN                { return s.end }
-func (s *instant) WaitDurable(wal.LSN) error       { return nil }
-func (s *instant) Evict(page.ID, *page.Page) error { return nil }
-func (s *instant) ReadPage(page.ID, wal.LSN, wal.LSN, *page.Page) error {
-	return engine.ErrNoPage
-}
-func (s *instant) Size(page.Rel, wal.LSN) (uint32, error) { return 0, nil }
-func (s *instant) Append(m *wal.MTR, _ wal.LSN) (wal.LSN, error) {
-	b, crc := m.Finish(s.end, s.crc)
-	s.crc = crc
-	s.end += wal.LSN(page.RoundUp(len(b)))
-	m.Stamp(s.end)
-	return s.end, nil
-}
 
 // bench runs f in a task of a process that has an open engine.
 func bench(b *testing.B, f func(m host.Machine, eng *compute.Engine)) {
 	w, err := sim.New(sim.Config{MaxEvents: 1 << 62,
 		Machines: []sim.Machine{{Name: "m", Zone: "a"}},
 		Hosts: []sim.Host{{Name: "h", Machine: "m", Boot: func(m host.Machine) {
-			eng, err := compute.Open(m, &instant{end: 8}, compute.Config{Rows: 10_000, ValueBytes: 100})
+			eng, err := compute.Open(m, &computetest.Instant{End: 8}, compute.Config{Rows: 10_000, ValueBytes: 100})
 			if err != nil {
 				m.Exit(err)
 			}
