@@ -53,7 +53,7 @@ func (l *ledgerLoad) client(_ int, _ string) (*client, func(host.Machine)) {
 }
 
 func (l *ledgerLoad) verdicts() []checkers.Verdict {
-	return []checkers.Verdict{l.book.verdict(), l.integrity.verdict()}
+	return []checkers.Verdict{l.book.verdict(), l.integrity.verdict(l.x.troubles)}
 }
 
 func (l *ledgerLoad) journal() string { return l.tables()[0].Name }

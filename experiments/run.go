@@ -68,10 +68,12 @@ type run struct {
 	left    int
 	quietAt time.Duration
 	audited bool
-	opened  func(host.Machine)
-	eng     *compute.Engine // of the writer's present boot
-	loc     *local.Storage
-	total   engineStats
+	// troubles are errors of the writer's background work.
+	troubles []string
+	opened   func(host.Machine)
+	eng      *compute.Engine // of the writer's present boot
+	loc      *local.Storage
+	total    engineStats
 }
 
 // loadBound is how long clients may take for what is left of their share once

@@ -107,13 +107,13 @@ func (i *integrity) check(conn *db.Conn, name string) error {
 	return nil
 }
 
-// verdict is broken by any finding.
-func (i *integrity) verdict() checkers.Verdict {
+// verdict is broken by any finding, and by trouble of the background's.
+func (i *integrity) verdict(troubles []string) checkers.Verdict {
 	v := checkers.Verdict{Check: "integrity", Result: checkers.Holds}
-	if len(i.findings) > 0 {
+	if all := append(slices.Clone(i.findings), troubles...); len(all) > 0 {
 		v.Result = checkers.Broken
-		v.What = i.findings[0]
-		v.Details = i.findings[1:min(len(i.findings), 8)]
+		v.What = all[0]
+		v.Details = all[1:min(len(all), 8)]
 	} else if i.asked == 0 {
 		v.Result, v.What = checkers.Undecided, "no table was checked"
 	}

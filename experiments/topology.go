@@ -41,6 +41,11 @@ func (x *run) writer(m host.Machine, cut string, storage func(host.Machine, *com
 	x.collect()
 	cfg := x.s.Compute
 	cfg.Relational = x.sc.relational
+	cfg.Troubled = func(err error) {
+		if !errors.Is(err, host.ErrIO) { // a fault of the disk, which reads meet too
+			x.troubles = append(x.troubles, err.Error())
+		}
+	}
 	var w *watched
 	cfg.Published = func(xid uint32, lsn db.Token) { w.published(xid, lsn) }
 	eng, err := compute.New(m, cfg)

@@ -2,9 +2,11 @@ package compute
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"tornpage/engine"
+	"tornpage/engine/table"
 	"tornpage/engine/vacuum"
 )
 
@@ -57,8 +59,13 @@ func (e *Engine) autovacuum() {
 // autoFailed notes a vacuum that could not be finished; the next round tries
 // again. A page that cannot be read stops the vacuum of its table only.
 func (e *Engine) autoFailed(name string, err error) {
+	err = fmt.Errorf("autovacuum of table %q: %w", name, err)
+	e.m.Logf("%v", err)
 	if errors.Is(err, engine.ErrFull) {
 		e.m.Mark("vacuum.disk-full")
+		return
 	}
-	e.m.Logf("autovacuum of table %q: %v", name, err)
+	if e.cfg.Troubled != nil && !errors.Is(err, table.ErrGone) {
+		e.cfg.Troubled(err)
+	}
 }

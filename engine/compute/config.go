@@ -36,6 +36,10 @@ type Config struct {
 	// Delay is not negative.
 	Writer buffer.WriterConfig
 
+	// Troubled, if set, is told of errors that end background work and nothing
+	// else: an autovacuum that met a damaged page. It must not block.
+	Troubled func(err error)
+
 	// Published, if set, is told of every commit as it becomes visible. It
 	// must not block.
 	Published func(xid uint32, lsn wal.LSN)
