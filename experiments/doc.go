@@ -15,13 +15,15 @@
 //	X2  Within the scenario's budget a Result is green, or the engine has a bug.
 //	X3  Beyond it, whatever was lost is reported by some verdict or by a process
 //	    that refused to go on; nothing that was acknowledged vanishes unseen.
-//	X4  Every run ends with power-off and recovery, and a read of every key.
+//	X4  Every run ends with power-off and recovery, and a read of every key, or
+//	    of every row, with a check of every table and index.
 //
 // # Not promised
 //
 //   - That simulated time says anything about a real machine's, unless an
 //     experiment says how it was calibrated.
 //
-// Reading route: scenario.go, settings.go, register.go (the workload),
-// topology.go, recorder.go, observe.go, run.go.
+// Reading route: scenario.go, settings.go, client.go and register.go (the first
+// workload), topology.go, recorder.go, observe.go, run.go; tables.go, book.go,
+// ledger.go, bank.go, tpcb.go and mixed.go (loads on tables); load.go.
 package experiments
