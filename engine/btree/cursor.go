@@ -7,12 +7,15 @@ import (
 
 // Bound is an end of a range. Without a Tuple the range has no such end.
 type Bound struct {
-	Tuple []byte // a whole index tuple, whose TID does not matter; the cursor keeps a copy
+	Tuple []byte // a whole index tuple; the cursor keeps a copy
 	// Compare orders Tuple (the first argument) against an entry; nil: the
 	// tree's. One that looks at the leading key columns only makes all entries
 	// equal that begin with the same values.
 	Compare   func(bound, entry []byte) int
 	Inclusive bool // entries equal to Tuple belong to the range
+	// Exact: Tuple is an entry with its TID, and the range ends there, between
+	// entries of one key: where an earlier scan stopped. Compare is nil.
+	Exact bool
 }
 
 // Range says what a scan gives, and in which order.
@@ -103,6 +106,13 @@ func (c *Cursor) high() key {
 func (c *Cursor) place(b *Bound, open int8, before bool) key {
 	if b.Tuple == nil {
 		return key{inf: open}
+	}
+	if b.Exact {
+		k := c.t.exactly(b.Tuple)
+		if !before {
+			k.rank++
+		}
+		return k
 	}
 	k := key{tuple: b.Tuple, cmp: b.Compare, rank: rankHigh, prefix: true}
 	if b.Compare == nil {

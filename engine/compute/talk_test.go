@@ -29,9 +29,9 @@ import (
 //
 //	begin [rr|serializable]   commit   rollback   savepoint N   rollback-to N   release N
 //	create T COLUMN:TYPE[!]... [primary COLUMN] [unique COLUMN] [index COLUMN]
-//	index T NAME COLUMN [unique]   drop T
+//	index T NAME COLUMN[-][,COLUMN[-]]... [unique]   drop T       (-: descending)
 //	insert T VALUE...   get T KEY... [@INDEX] [lock]   update T KEY COLUMN=VALUE|COLUMN+=VALUE [@INDEX]
-//	delete T KEY [@INDEX]   scan T [@INDEX] [from V] [to V] [desc] [limit N]   heap T
+//	delete T KEY [@INDEX]   scan T [@INDEX] [from V] [to V] [desc] [limit N] [more]   heap T
 //	vacuum T   check T
 //
 // A value "x*9000" is a text of so many x. "crash" kills the writer and boots it again.
@@ -59,6 +59,7 @@ type talk struct {
 	sessions map[string]*speaker
 	out      strings.Builder
 	defs     map[string]*row.Table
+	next     []byte // where the last answer that was cut ends
 }
 
 // speaker is one session, in a task of its own.
@@ -140,14 +141,13 @@ func (s *talk) answer(who string, r *db.Result) {
 	switch {
 	case r.Err != nil:
 		fmt.Fprintf(&s.out, "%s: %v\n", who, r.Err)
+	case r.More:
+		s.next = append(s.next[:0], r.Next...)
+		fmt.Fprintf(&s.out, "%s: ok %d, more\n", who, r.Count)
 	case r.Outcome.Status != 0 && r.Outcome.Status != db.Committed:
 		fmt.Fprintf(&s.out, "%s: %v\n", who, r.Outcome)
 	default:
-		more := ""
-		if r.More {
-			more = ", more"
-		}
-		fmt.Fprintf(&s.out, "%s: ok %d%s\n", who, r.Count, more)
+		fmt.Fprintf(&s.out, "%s: ok %d\n", who, r.Count)
 	}
 }
 
@@ -197,7 +197,11 @@ func (s *talk) parse(f []string) (st db.Stmt) {
 	case "index":
 		t := s.defs[f[1]]
 		st.Kind, st.Table = db.CreateIndex, f[1]
-		st.NewIndex = &row.Index{Name: f[2], Columns: []row.IndexColumn{{Column: t.Column(f[3])}}, Unique: arg(4) == "unique"}
+		st.NewIndex = &row.Index{Name: f[2], Unique: arg(4) == "unique"}
+		for _, c := range strings.Split(f[3], ",") {
+			name, desc := strings.CutSuffix(c, "-")
+			st.NewIndex.Columns = append(st.NewIndex.Columns, row.IndexColumn{Column: t.Column(name), Desc: desc})
+		}
 		grown := *t
 		grown.Indexes = append(slices.Clone(t.Indexes), *st.NewIndex)
 		s.defs[f[1]] = &grown
@@ -250,6 +254,8 @@ func (s *talk) rows(st *db.Stmt, f []string) {
 		case word == "to":
 			i++
 			st.To = db.Bound{Key: []row.Value{s.key(def, f, 0, f[i])}, Inclusive: true}
+		case word == "more": // after the answer before
+			st.After = append([]byte(nil), s.next...)
 		case word == "limit":
 			i++
 			st.Limit, _ = strconv.Atoi(f[i])

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -150,18 +149,11 @@ func (ix *Index) resume(r *btree.Range, after []byte) error {
 	if err := ix.key.Validate(after); err != nil {
 		return fmt.Errorf("%w: index %q: %w", ErrPosition, ix.def.Name, err)
 	}
-	compare := func(bound, entry []byte) int {
-		if c := ix.key.Compare(bound, entry); c != 0 {
-			return c
-		}
-		a, b := page.IndexTuple(bound).TID(), page.IndexTuple(entry).TID()
-		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.Offset, b.Offset))
-	}
 	end := &r.From
 	if r.Desc {
 		end = &r.To
 	}
-	*end = btree.Bound{Tuple: after, Compare: compare}
+	*end = btree.Bound{Tuple: after, Exact: true}
 	return nil
 }
 
@@ -173,7 +165,11 @@ func (ix *Index) bound(b Bound, buf []byte) (btree.Bound, error) {
 	if err := ix.key.CheckKey(b.Key); err != nil {
 		return btree.Bound{}, err
 	}
-	return btree.Bound{Tuple: ix.key.AppendSearch(buf, b.Key), Inclusive: b.Inclusive}, nil
+	bound := btree.Bound{Tuple: ix.key.AppendSearch(buf, b.Key), Inclusive: b.Inclusive}
+	if len(b.Key) < ix.key.Columns() {
+		bound.Compare = ix.key.Compare // equal to all that begins so, on both sides of a pivot
+	}
+	return bound, nil
 }
 
 // find reads the row with a whole key of a unique index.
