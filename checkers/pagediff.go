@@ -3,6 +3,7 @@ package checkers
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tornpage/engine/page"
@@ -82,7 +83,7 @@ func (o *Oracle) layout(id page.ID, p *page.Page) Layout {
 }
 
 // compare masks what may differ and reports the first byte that still does.
-func (o *Oracle) compare(id page.ID, at page.LSN, want, got *page.Page, chain []version) Verdict {
+func (o *Oracle) compare(id page.ID, at page.LSN, want, got *page.Page, c *chain, i int) Verdict {
 	l := o.layout(id, want)
 	w, g := *want, *got
 	if l != Raw {
@@ -99,7 +100,7 @@ func (o *Oracle) compare(id page.ID, at page.LSN, want, got *page.Page, chain []
 	f, name := locate(l, want, first)
 	v := broken(pagesCheck, nil, "%v at %v: byte %d (%s): want %s, got %s", id, at, first, name,
 		hex(want[f.at:f.at+f.width]), hex(got[f.at:f.at+f.width]))
-	v.Details = sectorReport(&w, &g, got, chain)
+	v.Details = sectorReport(&w, &g, got, c, i)
 	return v
 }
 
@@ -201,26 +202,31 @@ func hex(b []byte) string {
 	return s.String()
 }
 
-// sectorReport lists the sectors that differ and, where they hold what an older
-// version held, says so: that is a torn page, or one change that was lost.
-func sectorReport(w, g, got *page.Page, chain []version) []string {
+// sectorReport lists the sectors that differ from version i and, where they hold
+// what an older version held, says so: that is a torn page, or one change that
+// was lost.
+func sectorReport(w, g, got *page.Page, c *chain, i int) []string {
 	var differ []int
+	sector := func(p *page.Page, s int) *[sectorSize]byte { return (*[sectorSize]byte)(p[s*sectorSize:]) }
 	for s := range sectors {
-		if [sectorSize]byte(w[s*sectorSize:(s+1)*sectorSize]) != [sectorSize]byte(g[s*sectorSize:(s+1)*sectorSize]) {
+		if *sector(w, s) != *sector(g, s) {
 			differ = append(differ, s)
 		}
 	}
 	lines := []string{fmt.Sprintf("512-byte sectors that differ: %v", differ)}
-	for i := len(chain) - 2; i >= 0; i-- {
-		old := !chain[i].cut
-		for _, s := range differ {
-			old = old && *chain[i].data[s] == [sectorSize]byte(got[s*sectorSize:(s+1)*sectorSize])
+	var p page.Page
+	for last := c.content(i, &p); i > 0; i-- {
+		last = c.undo(i, last, &p)
+		older := &c.versions[i-1]
+		if older.cut {
+			continue
 		}
-		if old && chain[i].same(got, false) {
-			return append(lines, fmt.Sprintf("the page is whole, but it is the older version at %v", chain[i].lsn))
+		old := !slices.ContainsFunc(differ, func(s int) bool { return *sector(&p, s) != *sector(got, s) })
+		if old && samePage(&p, got, false) {
+			return append(lines, fmt.Sprintf("the page is whole, but it is the older version at %v", older.lsn))
 		}
 		if old {
-			return append(lines, fmt.Sprintf("these sectors are those of the older version at %v: the page is torn", chain[i].lsn))
+			return append(lines, fmt.Sprintf("these sectors are those of the older version at %v: the page is torn", older.lsn))
 		}
 	}
 	return lines

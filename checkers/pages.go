@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"sort"
 
 	"tornpage/engine/page"
 )
@@ -34,55 +33,35 @@ type Masking struct {
 	Layout func(page.ID) Layout // nil: Raw for pages of parts, else Standard
 }
 
-// version is one page after one mini-transaction; sectors that did not change
-// are shared with the version before.
-type version struct {
-	lsn  page.LSN
-	cut  bool // the page is absent: its relation was cut before it
-	data [sectors]*[sectorSize]byte
-}
-
 // Oracle knows what storage must return for a page at an LSN, from having seen
 // every page as it was when its change was appended. It shares no redo code
 // with the engine: it never applies a record.
 type Oracle struct {
 	masking Masking
-	pages   map[page.ID][]version // in order of LSN
-	floor   page.LSN              // versions below are forgotten
+	pages   map[page.ID]*chain
+	floor   page.LSN // versions below are forgotten
 	bytes   int
+	older   page.Page // room for a version that is not the newest
 }
 
 // NewOracle returns an oracle that has seen no page.
 func NewOracle(m Masking) *Oracle {
-	return &Oracle{masking: m, pages: make(map[page.ID][]version)}
+	return &Oracle{masking: m, pages: make(map[page.ID]*chain)}
 }
 
 // Appended records the page that a mini-transaction with end LSN at left, as
 // stamped. Of several calls with one LSN the last counts. An LSN below the
 // page's last one is a Broken verdict: the log went back.
 func (o *Oracle) Appended(id page.ID, at page.LSN, p *page.Page) Verdict {
-	chain := o.pages[id]
-	n := len(chain)
-	if n > 0 && chain[n-1].lsn > at {
-		return broken(pagesCheck, nil, "%v appended at %v after %v", id, at, chain[n-1].lsn)
+	c := o.pages[id]
+	if c == nil {
+		c = &chain{}
+		o.pages[id] = c
 	}
-	v := version{lsn: at}
-	shares := n > 0 && !chain[n-1].cut
-	for s := range v.data {
-		now := (*[sectorSize]byte)(p[s*sectorSize:])
-		if shares && *chain[n-1].data[s] == *now {
-			v.data[s] = chain[n-1].data[s]
-			continue
-		}
-		copied := *now
-		v.data[s] = &copied
-		o.bytes += sectorSize
+	if last := c.last(); last > at {
+		return broken(pagesCheck, nil, "%v appended at %v after %v", id, at, last)
 	}
-	if n > 0 && chain[n-1].lsn == at {
-		chain[n-1] = v
-		return holds(pagesCheck)
-	}
-	o.pages[id] = append(chain, v)
+	o.bytes += c.append(at, p)
 	return holds(pagesCheck)
 }
 
@@ -90,13 +69,12 @@ func (o *Oracle) Appended(id page.ID, at page.LSN, p *page.Page) Verdict {
 // so many blocks: pages from there on are absent until they are appended again.
 // Without such a call a page that was there stays.
 func (o *Oracle) Truncated(rel page.Rel, blocks uint32, at page.LSN) Verdict {
-	var late []page.ID               // changed by a later record than the one that cut them off
-	for id, chain := range o.pages { // each page on its own: order is not seen
-		n := len(chain)
+	var late []page.ID           // changed by a later record than the one that cut them off
+	for id, c := range o.pages { // each page on its own: order is not seen
 		switch {
-		case id.Rel != rel || id.Block < blocks || n == 0 || chain[n-1].cut:
-		case chain[n-1].lsn < at:
-			o.pages[id] = append(chain, version{lsn: at, cut: true})
+		case id.Rel != rel || id.Block < blocks || c.versions[len(c.versions)-1].cut:
+		case c.last() < at:
+			c.cutOff(at)
 		default:
 			late = append(late, id)
 		}
@@ -114,47 +92,37 @@ func (o *Oracle) Check(id page.ID, at page.LSN, got *page.Page) Verdict {
 	if at < o.floor {
 		return undecided(pagesCheck, nil, "%v at %v: versions below %v are forgotten", id, at, o.floor)
 	}
-	chain := o.pages[id]
-	n := sort.Search(len(chain), func(i int) bool { return chain[i].lsn > at })
-	switch absent := n == 0 || chain[n-1].cut; {
+	c, n := o.pages[id], 0
+	if c != nil {
+		n = c.upTo(at)
+	}
+	switch absent := n == 0 || c.versions[n-1].cut; {
 	case absent && got == nil:
 		return holds(pagesCheck)
 	case n == 0:
 		return broken(pagesCheck, nil, "%v at %v: want absent, got a page of LSN %v", id, at, page.LSNOf(id, got))
 	case absent:
 		return broken(pagesCheck, nil, "%v at %v: want absent since it was cut off at %v, got a page of LSN %v",
-			id, at, chain[n-1].lsn, page.LSNOf(id, got))
+			id, at, c.versions[n-1].lsn, page.LSNOf(id, got))
 	case got == nil:
-		return broken(pagesCheck, nil, "%v at %v: want the page of LSN %v, got absent", id, at, chain[n-1].lsn)
+		return broken(pagesCheck, nil, "%v at %v: want the page of LSN %v, got absent", id, at, c.versions[n-1].lsn)
 	}
-	want := &chain[n-1]
-	if want.same(got, o.raw(id)) {
+	want := c.newest
+	if n < len(c.versions) {
+		want = &o.older
+		c.content(n-1, want)
+	}
+	if samePage(want, got, o.raw(id)) {
 		return holds(pagesCheck)
 	}
-	var w page.Page
-	want.copyTo(&w)
-	return o.compare(id, at, &w, got, chain[:n])
+	return o.compare(id, at, want, got, c, n-1)
 }
 
-// same is the quick answer of most checks: equal bytes, the checksum of a
-// standard page aside, which is only right on what was sealed.
-func (v *version) same(p *page.Page, raw bool) bool {
-	if v.cut {
-		return false
-	}
-	for s := range v.data {
-		now := (*[sectorSize]byte)(p[s*sectorSize:])
-		if *v.data[s] != *now && (s > 0 || raw || !sameButSum(v.data[s], now)) {
-			return false
-		}
-	}
-	return true
-}
-
-// sameButSum compares the first sectors of two standard pages without the
-// checksum field, bytes 8 and 9.
-func sameButSum(a, b *[sectorSize]byte) bool {
-	return [8]byte(a[:8]) == [8]byte(b[:8]) && bytes.Equal(a[10:], b[10:])
+// samePage is the quick answer of most checks: equal bytes, the checksum of a
+// standard page (bytes 8 and 9) aside, which is only right on what was sealed.
+func samePage(a, b *page.Page, raw bool) bool {
+	return bytes.Equal(a[atFlags:], b[atFlags:]) && bytes.Equal(a[:atChecksum], b[:atChecksum]) &&
+		(!raw || bytes.Equal(a[atChecksum:atFlags], b[atChecksum:atFlags]))
 }
 
 // raw reports whether the pages of id have no header.
@@ -171,17 +139,11 @@ func (o *Oracle) expected(id page.ID) Layout {
 	return Standard
 }
 
-func (v *version) copyTo(p *page.Page) {
-	for s := range v.data {
-		copy(p[s*sectorSize:], v.data[s][:])
-	}
-}
-
 // Latest returns the LSN of the last version recorded of a page (that of the
 // record that cut it off, if it was), 0 if none.
 func (o *Oracle) Latest(id page.ID) page.LSN {
-	if c := o.pages[id]; len(c) > 0 {
-		return c[len(c)-1].lsn
+	if c := o.pages[id]; c != nil {
+		return c.last()
 	}
 	return 0
 }
@@ -196,10 +158,9 @@ func (o *Oracle) Forget(below page.LSN) {
 		return
 	}
 	o.floor = below
-	for id, chain := range o.pages { // each page on its own: order is not seen
-		n := sort.Search(len(chain), func(i int) bool { return chain[i].lsn > below })
-		if n > 1 {
-			o.pages[id] = slices.Delete(chain, 0, n-1)
+	for _, c := range o.pages { // each page on its own: order is not seen
+		if n := c.upTo(below); n > 1 {
+			c.dropBelow(n - 1)
 		}
 	}
 }
@@ -207,13 +168,13 @@ func (o *Oracle) Forget(below page.LSN) {
 // Crashed drops what recovery annulled: all versions above end, the LSN at
 // which the recovered log ends.
 func (o *Oracle) Crashed(end page.LSN) {
-	for id, chain := range o.pages { // each page on its own: order is not seen
-		n := sort.Search(len(chain), func(i int) bool { return chain[i].lsn > end })
-		if n == 0 {
+	for id, c := range o.pages { // each page on its own: order is not seen
+		switch n := c.upTo(end); n {
+		case len(c.versions):
+		case 0:
 			delete(o.pages, id)
-			continue
+		default:
+			c.dropAbove(n)
 		}
-		clear(chain[n:])
-		o.pages[id] = chain[:n]
 	}
 }

@@ -30,7 +30,14 @@ func TestOracleAgainstNaive(t *testing.T) {
 		id := page.ID{Rel: 16384, Block: 2}
 		p, lsn, floor := samplePage(), page.LSN(8), page.LSN(0)
 		for range rapid.IntRange(1, 30).Draw(t, "steps") {
-			switch rapid.IntRange(0, 6).Draw(t, "step") {
+			switch rapid.IntRange(0, 7).Draw(t, "step") {
+			case 7: // the same record's page once more
+				if k := len(n.lsns); k > 0 && n.lsns[k-1] == lsn && n.pages[k-1] != nil {
+					p[rapid.IntRange(24, page.Size-1).Draw(t, "byte")]++
+					require.True(t, o.Appended(id, lsn, &p).Green())
+					kept := p
+					n.pages[k-1] = &kept
+				}
 			case 6:
 				lsn += 8
 				blocks := uint32(rapid.IntRange(1, 3).Draw(t, "blocks"))
@@ -41,7 +48,9 @@ func TestOracleAgainstNaive(t *testing.T) {
 				}
 			case 0, 1, 2:
 				lsn += 8
-				p[rapid.IntRange(8100, page.Size-1).Draw(t, "byte")]++
+				for range rapid.IntRange(0, 4).Draw(t, "bytes") {
+					p[rapid.IntRange(24, page.Size-1).Draw(t, "byte")]++
+				}
 				p.SetLSN(lsn)
 				require.True(t, o.Appended(id, lsn, &p).Green())
 				kept := p

@@ -88,9 +88,11 @@ func (r Rule) String() string {
 	return r.a + op + r.b + [...]string{"", " anywhere", " of each host"}[r.scope]
 }
 
+// boot is one boot of a host. Boots, and hosts, are numbered as they come.
 type boot struct {
-	host string
-	boot uint64
+	host   string
+	boot   uint64
+	number int // of the host
 }
 
 type slot struct {
@@ -100,18 +102,47 @@ type slot struct {
 
 // series is what is remembered of one name.
 type series struct {
-	rules   []Rule
-	latest  map[boot]Observation
-	byHost  map[string]Observation
-	highest Observation
-	any     bool
+	rules   []held
+	latest  []seen // by number of the boot
+	byHost  []seen // by number of the host
+	highest seen
 	records map[slot]Observation
+}
+
+// held is a rule, with the series of its names.
+type held struct {
+	Rule
+	sa, sb *series // sb: of an order
+}
+
+// seen is an observation, if there was one.
+type seen struct {
+	Observation
+	ok bool
+}
+
+func latestOf(s []seen, i int) *seen {
+	if i < len(s) {
+		return &s[i]
+	}
+	return &seen{}
+}
+
+func setLatest(s []seen, i int, o Observation) []seen {
+	for i >= len(s) {
+		s = append(s, seen{})
+	}
+	s[i] = seen{o, true}
+	return s
 }
 
 // Watermarks holds a stream of observations against rules, as the run goes.
 // Memory grows with hosts and boots and, under Same and Sole, with records.
 type Watermarks struct {
 	names   map[string]*series
+	boots   []boot
+	hosts   int
+	recent  int // the boot that was observed last, most often the next too
 	verdict Verdict
 	seen    int
 }
@@ -122,12 +153,16 @@ const watermarksCheck = "watermarks"
 func NewWatermarks(rules ...Rule) *Watermarks {
 	w := &Watermarks{names: make(map[string]*series), verdict: holds(watermarksCheck)}
 	for _, r := range rules {
-		w.name(r.a).rules = append(w.name(r.a).rules, r)
-		if r.kind == same || r.kind == sole {
-			w.name(r.a).records = make(map[slot]Observation)
+		h := held{Rule: r, sa: w.name(r.a)}
+		if r.kind == order {
+			h.sb = w.name(r.b)
 		}
-		if r.kind == order && w.name(r.b) != w.name(r.a) && r.scope != Cluster {
-			w.name(r.b).rules = append(w.name(r.b).rules, r)
+		h.sa.rules = append(h.sa.rules, h)
+		if r.kind == same || r.kind == sole {
+			h.sa.records = make(map[slot]Observation)
+		}
+		if r.kind == order && h.sb != h.sa && r.scope != Cluster {
+			h.sb.rules = append(h.sb.rules, h)
 		}
 	}
 	return w
@@ -136,10 +171,35 @@ func NewWatermarks(rules ...Rule) *Watermarks {
 func (w *Watermarks) name(n string) *series {
 	s, ok := w.names[n]
 	if !ok {
-		s = &series{latest: make(map[boot]Observation), byHost: make(map[string]Observation)}
+		s = &series{}
 		w.names[n] = s
 	}
 	return s
+}
+
+// boot gives the number of a boot.
+func (w *Watermarks) boot(host string, n uint64) int {
+	is := func(b *boot) bool { return b.boot == n && b.host == host }
+	if w.recent < len(w.boots) && is(&w.boots[w.recent]) {
+		return w.recent
+	}
+	number := -1
+	for i := len(w.boots) - 1; i >= 0; i-- {
+		if is(&w.boots[i]) {
+			w.recent = i
+			return i
+		}
+		if w.boots[i].host == host {
+			number = w.boots[i].number
+		}
+	}
+	if number < 0 {
+		number = w.hosts
+		w.hosts++
+	}
+	w.boots = append(w.boots, boot{host, n, number})
+	w.recent = len(w.boots) - 1
+	return w.recent
 }
 
 // Verdict is Broken from the first breach on; Undecided if nothing that a rule
@@ -159,27 +219,27 @@ func (w *Watermarks) Observe(o Observation) bool {
 		return w.verdict.Result != Broken
 	}
 	w.seen++
-	id := boot{o.Host, o.Boot}
-	old, again := s.latest[id]
-	highest, any := s.highest, s.any
-	s.latest[id], s.byHost[o.Host] = o, o
-	if !s.any || o.LSN > s.highest.LSN {
-		s.highest, s.any = o, true
+	id := w.boot(o.Host, o.Boot)
+	old, highest := *latestOf(s.latest, id), s.highest
+	s.latest = setLatest(s.latest, id, o)
+	s.byHost = setLatest(s.byHost, w.boots[id].number, o)
+	if !highest.ok || o.LSN > highest.LSN {
+		s.highest = seen{o, true}
 	}
-	for _, r := range s.rules {
-		switch r.kind {
+	for i := range s.rules {
+		switch r := &s.rules[i]; r.kind {
 		case monotone:
-			if again && o.LSN < old.LSN {
-				w.breach(r, o, old)
+			if old.ok && o.LSN < old.LSN {
+				w.breach(r.Rule, o, old.Observation)
 			}
 		case lasting:
-			if any && o.LSN < highest.LSN {
-				w.breach(r, o, highest)
+			if highest.ok && o.LSN < highest.LSN {
+				w.breach(r.Rule, o, highest.Observation)
 			}
 		case order:
-			w.order(r, o)
+			w.order(r, s, id, o)
 		case same, sole:
-			w.record(r, s, o)
+			w.record(r.Rule, s, o)
 		}
 	}
 	return w.verdict.Result != Broken
@@ -198,35 +258,34 @@ func (w *Watermarks) record(r Rule, s *series, o Observation) {
 }
 
 // order tests the rule from the side that was observed.
-func (w *Watermarks) order(r Rule, o Observation) {
-	a, b := w.names[r.a], w.names[r.b]
-	id := boot{o.Host, o.Boot}
-	if o.Name == r.b && o.Name != r.a {
+func (w *Watermarks) order(r *held, s *series, id int, o Observation) {
+	a, b := r.sa, r.sb
+	if s == b && s != a {
 		if r.scope == SameBoot {
-			if low, ok := a.latest[id]; ok {
-				w.compare(r, low, o)
+			if low := latestOf(a.latest, id); low.ok {
+				w.compare(r.Rule, low.Observation, o)
 			}
-		} else if a.any { // Least: nothing above it may have been given away
-			w.compare(r, a.highest, o)
+		} else if a.highest.ok { // Least: nothing above it may have been given away
+			w.compare(r.Rule, a.highest.Observation, o)
 		}
 		return
 	}
 	switch r.scope {
 	case SameBoot:
-		if high, ok := b.latest[id]; ok {
-			w.compare(r, o, high)
+		if high := latestOf(b.latest, id); high.ok {
+			w.compare(r.Rule, o, high.Observation)
 		}
 	case Cluster:
-		w.compare(r, o, b.highest)
+		w.compare(r.Rule, o, b.highest.Observation)
 	case Least:
-		least, any := Observation{}, false
-		for _, v := range b.byHost { // a minimum, ties by event: order is not seen
-			if !any || v.LSN < least.LSN || v.LSN == least.LSN && v.Event < least.Event {
-				least, any = v, true
+		var least seen
+		for _, v := range b.byHost {
+			if v.ok && (!least.ok || v.LSN < least.LSN || v.LSN == least.LSN && v.Event < least.Event) {
+				least = v
 			}
 		}
-		if any {
-			w.compare(r, o, least)
+		if least.ok {
+			w.compare(r.Rule, o, least.Observation)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"tornpage/engine/host"
-	"tornpage/engine/host/coop"
 	"tornpage/sim/draw"
 	"tornpage/sim/simdisk"
 )
@@ -24,9 +23,9 @@ type Config struct {
 	// MaxEvents ends a run that goes on for ever, for instance a loop that
 	// sleeps. Default 200 million.
 	MaxEvents uint64
-	// Coroutines lends coroutines of worlds that were closed before; nil: none.
+	// Reuse lends what worlds that were closed before have left; nil: nothing.
 	// It changes nothing in the run.
-	Coroutines *coop.Pool
+	Reuse *Reuse
 	// Log receives the processes' log lines; nil drops them.
 	Log func(at time.Duration, process, line string)
 }

@@ -80,8 +80,7 @@ func (m *incarnation) stay(t *coop.Task) bool {
 
 // busy reports whether the loop has something to see to before m may go on.
 func (w *World) busy(m *incarnation) bool {
-	return w.stopped || len(w.doomed) > 0 || m.paused || w.marking != nil ||
-		len(w.triggers) > 0 && w.triggers[0].n <= w.log.N()+1 || w.log.N() >= w.cfg.MaxEvents
+	return w.log.N()+1 >= w.quietTo || m.paused || w.marking != nil
 }
 
 func (w *World) addJob(m *machine, j job) {

@@ -36,7 +36,7 @@ func (w *World) Boot(name string) {
 	}
 	p.boots++
 	p.last = nil
-	inc := &incarnation{p: p, w: w, boot: p.boots}
+	inc := &incarnation{p: p, w: w, boot: p.boots, number: uint32(p.addr) + 1}
 	inc.group = w.loop.NewGroup(inc)
 	key := draw.FoldN(draw.Key(w.cfg.Seed, "net", p.name), p.boots)
 	inc.sends, inc.mischief = host.NewRand(key), host.NewRand(draw.Fold(key, "faults"))
@@ -83,6 +83,7 @@ func (m *incarnation) end() {
 // die unwinds the tasks, at once if none runs, else from the loop.
 func (m *incarnation) die() {
 	m.w.doomed = append(m.w.doomed, m)
+	m.w.attend()
 	if m.paused {
 		m.w.paused--
 		m.paused, m.held = false, nil

@@ -10,7 +10,10 @@ import (
 )
 
 // Stop ends Run after the event in which it is called.
-func (w *World) Stop() { w.stopped = true }
+func (w *World) Stop() {
+	w.stopped = true
+	w.attend()
+}
 
 // Why says why Run returned.
 type Why uint8
@@ -78,13 +81,25 @@ func (w *World) guarded() (why Why, done bool) {
 			continue
 		}
 		w.do(it)
+		if t := w.woken.t; t != nil {
+			// Here, with few calls below it: after a switch of coroutines the
+			// processor foresees no return.
+			w.woken.t = nil
+			w.loop.Resume(t, w.woken.gen)
+		}
+		if w.log.N() < w.quietTo && w.q.Len() != w.stopItems {
+			continue // between would find nothing
+		}
 		if why, done := w.between(); done {
 			return why, true
 		}
 	}
 }
 
-// between is what the loop sees to after each event.
+// attend makes the loop call between after the present event.
+func (w *World) attend() { w.quietTo = 0 }
+
+// between is what the loop sees to after an event, if there may be something.
 func (w *World) between() (Why, bool) {
 	if len(w.doomed) > 0 {
 		w.reap()
@@ -102,6 +117,13 @@ func (w *World) between() (Why, bool) {
 		return Idle, true
 	case w.log.N() > w.cfg.MaxEvents:
 		return TooMany, true
+	}
+	w.quietTo = w.cfg.MaxEvents
+	if len(w.triggers) > 0 {
+		w.quietTo = min(w.quietTo, w.triggers[0].n)
+	}
+	if len(w.doomed) > 0 { // a trigger's doing
+		w.attend()
 	}
 	return 0, false
 }
@@ -128,7 +150,7 @@ func (w *World) do(it sched.Item) {
 			return
 		}
 		w.log.Add(w.now, trace.TaskRun, 0, uint64(t.ID()), 0, 0)
-		w.loop.Resume(t, it.Gen)
+		w.woken = parked{t, it.Gen}
 	case evCore:
 		w.coreDone(it)
 	case evDeliver:
@@ -175,6 +197,7 @@ func (w *World) panicked(t *coop.Task, value any, stack []byte) {
 func (w *World) fail(inc *incarnation, task string, value any, stack []byte) {
 	w.log.Add(w.now, trace.Panic, inc.who(), inc.boot, 0, 0)
 	if w.failure == nil {
+		w.attend()
 		w.failure = &Failure{inc.p.name, inc.boot, task, w.Now(), w.log.N(), value, string(stack)}
 	}
 }

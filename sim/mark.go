@@ -12,7 +12,7 @@ import (
 type marks struct {
 	key   uint64
 	total uint64
-	by    map[host.Addr]uint64
+	by    []uint64 // by address
 	waits []markWait
 }
 
@@ -26,7 +26,7 @@ type markWait struct {
 func (w *World) markOf(name string) *marks {
 	k := w.marks[name]
 	if k == nil {
-		k = &marks{key: MarkKey(name), by: map[host.Addr]uint64{}}
+		k = &marks{key: MarkKey(name), by: make([]uint64, len(w.procs))}
 		w.marks[name] = k
 	}
 	return k
@@ -37,8 +37,9 @@ func (m proc) Mark(name string) {
 	m.group.Alive()
 	k := m.w.markOf(name)
 	k.total++
-	k.by[m.p.addr]++
-	m.w.log.Add(m.w.now, trace.Mark, m.who(), k.by[m.p.addr], 0, k.key)
+	n := k.by[m.p.addr] + 1
+	k.by[m.p.addr] = n
+	m.w.log.Add(m.w.now, trace.Mark, m.who(), n, 0, k.key)
 	if len(k.waits) > 0 {
 		m.w.reached(m.incarnation, k)
 	}

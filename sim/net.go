@@ -11,7 +11,7 @@ import (
 	"tornpage/sim/trace"
 )
 
-// message is what is under way, or waits in a mailbox.
+// message is what is under way, or waits in a mailbox. Its size is a cache line.
 type message struct {
 	kind   uint8
 	port   host.Port
@@ -20,6 +20,7 @@ type message struct {
 	ep     *endpoint // of a connection: the receiving end
 	digest uint64
 	buf    []byte
+	_      [8]byte
 }
 
 const (
@@ -163,7 +164,7 @@ func (m proc) Send(to host.Addr, port host.Port, b []byte) {
 		inc.sendFaulty(q, port, b, d, at)
 		return
 	}
-	w.launch(at, message{kind: msgDatagram, port: port, from: m.p.addr, to: to, digest: d}, b)
+	w.launch(at, m.p.addr, to, port, d, b)
 }
 
 // sendFaulty is Send over a link with faults. Its draws have a stream of their
@@ -172,7 +173,6 @@ func (m *incarnation) sendFaulty(q *process, port host.Port, b []byte, d uint64,
 	w := m.w
 	f := w.faultsOf(m.p, q)
 	r := &m.mischief
-	msg := message{kind: msgDatagram, port: port, from: m.p.addr, to: q.addr, digest: d}
 	at += f.Delay
 	if f.Cut || hit(r, f.Drop) {
 		w.struck("net.lost")
@@ -185,9 +185,9 @@ func (m *incarnation) sendFaulty(q *process, port host.Port, b []byte, d uint64,
 	}
 	if hit(r, f.Dup) {
 		w.struck("net.doubled")
-		w.launch(at+int64(r.N(uint64(w.cfg.Net.Retransmit))), msg, b)
+		w.launch(at+int64(r.N(uint64(w.cfg.Net.Retransmit))), m.p.addr, q.addr, port, d, b)
 	}
-	ref := w.launch(at, msg, b)
+	ref := w.launch(at, m.p.addr, q.addr, port, d, b)
 	if len(b) > 0 && hit(r, f.Corrupt) {
 		w.struck("net.corrupted")
 		mm := w.messages.at(ref)
@@ -199,12 +199,12 @@ func (m *incarnation) sendFaulty(q *process, port host.Port, b []byte, d uint64,
 
 func hit(r *draw.Stream, ppm uint32) bool { return ppm > 0 && r.Chance(uint64(ppm), 1_000_000) }
 
-// launch puts a copy of b on its way.
-func (w *World) launch(at int64, msg message, b []byte) uint32 {
+// launch puts a datagram with a copy of b on its way.
+func (w *World) launch(at int64, from, to host.Addr, port host.Port, digest uint64, b []byte) uint32 {
 	ref := w.messages.take()
 	m := w.messages.at(ref)
-	msg.buf = append(m.buf[:0], b...)
-	*m = msg
+	m.kind, m.port, m.from, m.to, m.digest = msgDatagram, port, from, to, digest
+	m.buf = append(m.buf[:0], b...)
 	w.q.Push(sched.Item{At: at, Kind: evDeliver, Ref: ref})
 	return ref
 }
@@ -217,9 +217,9 @@ func (w *World) release(ref uint32) {
 
 // deliver is the arrival of a message.
 func (w *World) deliver(it sched.Item) {
-	msg := *w.messages.at(it.Ref)
+	msg := w.messages.at(it.Ref) // void once a handler has sent
 	if msg.kind != msgDatagram {
-		w.deliverConn(it, msg)
+		w.deliverConn(it, *msg)
 		return
 	}
 	inc := w.procs[msg.to].inc
@@ -247,13 +247,14 @@ func (w *World) deliver(it sched.Item) {
 	}
 }
 
-// wakeOne resumes the first task that still waits, in place of an event of its
-// own: which of several same-time events comes next was drawn already.
+// wakeOne lets the event, whose last act it must be, resume the first task that
+// still waits, in place of an event of its own: which of several same-time events
+// comes next was drawn already.
 func (w *World) wakeOne(q *fifo[parked]) {
 	for q.len() > 0 {
 		p := q.pop()
 		if p.t.Gen() == p.gen {
-			w.loop.Resume(p.t, p.gen)
+			w.woken = p
 			return
 		}
 	}

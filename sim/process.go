@@ -14,18 +14,19 @@ import (
 // incarnation is one boot of a process: the host.Machine of its tasks, and the
 // coop.Driver below them.
 type incarnation struct {
-	p        *process
 	w        *World
-	boot     uint64
+	p        *process
 	group    *coop.Group
 	ports    []*mailbox // by port
-	listen   []listener
-	conns    []*endpoint
+	number   uint32     // of the process in the trace
+	paused   bool
+	ended    bool
 	sends    draw.Stream // draws of the network for what this process sends
 	mischief draw.Stream // draws of faulty links
-	paused   bool
+	boot     uint64
+	listen   []listener
+	conns    []*endpoint
 	held     []sched.Item
-	ended    bool
 }
 
 type listener struct {
@@ -33,7 +34,7 @@ type listener struct {
 	accept func(host.Conn)
 }
 
-func (m *incarnation) who() uint32 { return uint32(m.p.addr) + 1 }
+func (m *incarnation) who() uint32 { return m.number }
 
 // Now implements coop.Driver; the method of host.Machine is on proc below.
 func (m *incarnation) Now() int64 { return m.w.now }

@@ -52,6 +52,8 @@ type World struct {
 	stops     uint32
 	stopItems int // ends of this and of earlier runs in the queue
 	stopped   bool
+	quietTo   uint64 // the event up to which between finds nothing to do
+	woken     parked // whom the present event resumes
 	failure   *Failure
 }
 
@@ -141,7 +143,10 @@ func New(cfg Config) (*World, error) {
 		strikes: map[string]uint64{},
 		links:   map[[2]uint32]*LinkFaults{},
 	}
-	w.loop.Panicked, w.loop.Pool = w.panicked, cfg.Coroutines
+	w.loop.Panicked = w.panicked
+	if cfg.Reuse != nil {
+		w.loop.Pool = &cfg.Reuse.coroutines
+	}
 	if err := w.cfg.Net.check(); err != nil {
 		return nil, err
 	}
@@ -175,7 +180,7 @@ func (w *World) addMachine(mc Machine) error {
 		if err := dc.Config.Check(); err != nil {
 			return fmt.Errorf("sim: disk %s/%s: %w", mc.Name, dc.Name, err)
 		}
-		d := simdisk.New(dc.Config, draw.Key(w.cfg.Seed, "disk", mc.Name, dc.Name))
+		d := simdisk.NewIn(w.memory(), dc.Config, draw.Key(w.cfg.Seed, "disk", mc.Name, dc.Name))
 		m.disks = append(m.disks, &disk{name: dc.Name, d: d, m: m, id: uint64(m.index)<<8 | uint64(i)})
 	}
 	w.machines = append(w.machines, m)
@@ -252,6 +257,7 @@ func (w *World) call(inc *incarnation, at int64, f func()) {
 
 // OnEvent calls f once, directly after event n.
 func (w *World) OnEvent(n uint64, f func()) {
+	w.attend()
 	w.triggers = append(w.triggers, trigger{n, f})
 	slices.SortStableFunc(w.triggers, func(a, b trigger) int {
 		return int(min(1, max(-1, int64(a.n)-int64(b.n))))
@@ -259,7 +265,7 @@ func (w *World) OnEvent(n uint64, f func()) {
 }
 
 // Close ends every process and frees the coroutines. The world is of no use
-// afterwards.
+// afterwards but for what it has recorded: trace, crashes, statistics of disks.
 func (w *World) Close() {
 	for _, p := range w.procs {
 		if p.inc != nil {
@@ -268,4 +274,11 @@ func (w *World) Close() {
 	}
 	w.reap()
 	w.loop.Close()
+	for _, m := range w.machines {
+		for _, d := range m.disks {
+			if w.cfg.Reuse != nil {
+				d.d.End(w.memory())
+			}
+		}
+	}
 }

@@ -8,15 +8,21 @@
 //
 // # Promises
 //
-//	Q1  Pop gives an item of the least time in the queue.
-//	Q2  The ready set has the same order for the same pushes and choices.
+//	Q1  The ready set is all items of the least time in the queue.
+//	Q2  It is in the order of pushing, but that the last takes the place of
+//	    one that is taken: the same order for the same pushes and choices.
 //	Q3  No allocation once the queue has been as full before.
 //
 // # Why a radix heap
 //
-// Of five queues measured it is the fastest by far (45 ns an operation with
-// 1,000 pending, 74 with 100,000; a binary heap 64 and 147), and its lowest
-// bucket is the ready set for free. Heap is the plain binary heap that tests
-// compare it with. Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the
-// shortest path problem", JACM 1990.
+// Items lie in buckets by the highest digit in which their time differs from
+// the queue's, and move to a lower digit when their bucket's turn comes (Ahuja,
+// Mehlhorn, Orlin, Tarjan, "Faster algorithms for the shortest path problem",
+// JACM 1990). Of five queues measured it was the fastest by far. Digits of six
+// bits in place of one bit let an item move two or three times in place of five:
+// with 1,000 pending 62 to 71 ns an operation in place of 75 to 84, and a binary
+// heap's 148 (lowest of 20 runs); with 100,000 cache misses hide the difference.
+// Buckets are chains in one array, since most of the 704 hold nothing and a world
+// begins with all of them empty. Heap is the plain binary heap that tests compare
+// it with.
 package sched

@@ -59,6 +59,43 @@ func TestQueueAgreesWithHeap(t *testing.T) {
 	})
 }
 
+// TestReadyInOrderOfPushing is promise Q2, against a heap that gives the oldest
+// of equal times first and a plain list that takes as the queue does.
+func TestReadyInOrderOfPushing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var q Queue
+		var h Heap
+		var ready []uint32
+		now := int64(0)
+		for ref := range uint32(rapid.IntRange(1, 300).Draw(t, "steps")) {
+			if rapid.Bool().Draw(t, "push") {
+				it := Item{At: now + rapid.Int64Range(0, 3).Draw(t, "delay")<<rapid.IntRange(0, 20).Draw(t, "bits"), Ref: ref}
+				q.Push(it)
+				if len(ready) > 0 && it.At == now {
+					ready = append(ready, ref)
+				} else {
+					h.Push(it)
+				}
+				continue
+			}
+			at, n := q.Advance()
+			for len(ready) == 0 && h.Len() > 0 || h.Len() > 0 && h.items[0].At == at {
+				it, _ := h.Pop()
+				require.Equal(t, at, it.At)
+				ready = append(ready, it.Ref)
+			}
+			require.Len(t, ready, n)
+			if n > 0 {
+				i := rapid.IntRange(0, n-1).Draw(t, "take")
+				require.Equal(t, ready[i], q.Take(i).Ref)
+				ready[i] = ready[n-1]
+				ready = ready[:n-1]
+				now = at
+			}
+		}
+	})
+}
+
 func TestQueueRefusesThePast(t *testing.T) {
 	var q Queue
 	q.Push(Item{At: 10})

@@ -61,13 +61,16 @@ func newGeometry(sector int) geometry {
 
 // New makes an empty disk. key is the base of all its draws: derive it from
 // the seed, the machine and the disk. A wrong configuration panics: Check it.
-func New(cfg Config, key uint64) *Disk {
+func New(cfg Config, key uint64) *Disk { return NewIn(nil, cfg, key) }
+
+// NewIn is New with memory of a disk that has ended, if m has some; m may be nil.
+func NewIn(m *Memory, cfg Config, key uint64) *Disk {
 	if err := cfg.Check(); err != nil {
 		invariant.Broken("D-config", "%v", err)
 	}
 	cfg = cfg.withDefaults()
 	d := &Disk{cfg: cfg, key: host.Mix(key ^ k0), geo: newGeometry(cfg.Sector)}
-	d.pool.init(cfg.Sector)
+	d.pool = m.take(cfg.Sector)
 	d.cache.init(cfg.CachePages)
 	d.dev.init(cfg.Profile, host.Mix(d.key^siteLatency))
 	return d
@@ -110,6 +113,12 @@ func blocks(size int64) int64 { return (size + 4095) &^ 4095 }
 // place. Files that were open give ErrIO from now on. Fault switches stay: they
 // are the plan's, not the device's.
 func (d *Disk) Loss() {
+	d.empty()
+	d.stats.Losses++
+}
+
+// empty forgets all files.
+func (d *Disk) empty() {
 	for _, f := range d.files {
 		f.discard()
 		f.gone = true
@@ -117,7 +126,6 @@ func (d *Disk) Loss() {
 	d.names, d.kept, d.ops, d.files = nil, nil, nil, nil
 	d.used = 0
 	d.cache.clear()
-	d.stats.Losses++
 }
 
 // drop forgets a file that no name, no pending operation and no handle has.

@@ -77,5 +77,5 @@
 //
 // Reading route: file.go (read, write, truncate), pending.go (versions), sync.go,
 // crash.go; names.go; cache.go, device.go and profile.go for time; strike.go for
-// what faults do.
+// what faults do; memory.go for what an ended disk leaves to later ones.
 package simdisk

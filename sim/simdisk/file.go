@@ -160,8 +160,8 @@ func (f *File) write(b []byte, off int64) uint64 {
 	return h
 }
 
-// compareAt is how many bytes are compared in one go before single sectors are:
-// a call of bytes.Equal costs as much as some hundred bytes.
+// compareAt is how many bytes are compared in one go until some differ: a call
+// of bytes.Equal costs as much as some hundred bytes.
 const compareAt = 2048
 
 // writeChunk stores b at offset at of a chunk and folds what changed into h.
@@ -169,16 +169,20 @@ func (f *File) writeChunk(c *chunk, index, at uint32, b []byte, h uint64) uint64
 	g := &f.d.geo
 	ghosts := c.ghost[0]|c.ghost[1] != 0
 	for len(b) > 0 {
-		if !ghosts && len(b) >= compareAt && bytes.Equal(c.data[at:at+compareAt], b[:compareAt]) {
-			at += compareAt
-			b = b[compareAt:]
+		m := min(compareAt, uint32(len(b)))
+		if !ghosts && (m == compareAt || int(m) > g.sector) && bytes.Equal(c.data[at:at+m], b[:m]) {
+			at += m
+			b = b[m:]
 			continue
 		}
-		for stop := at + min(compareAt, uint32(len(b))); at < stop; {
+		// One by one, as far as small sectors that differ lie together.
+		for same, found := false, false; len(b) > 0 && !(found && (same || g.sector > compareAt)); {
 			s := at >> g.shift
 			n := min((s+1)<<g.shift-at, uint32(len(b)))
 			old := c.data[at : at+n]
-			if !bytes.Equal(old, b[:n]) || ghosts && c.ghost.has(s) {
+			same = bytes.Equal(old, b[:n]) && !(ghosts && c.ghost.has(s))
+			if !same {
+				found = true
 				sector := index<<g.chunkShift | s
 				f.mark(c, sector, f.version, int64(sector)<<g.shift >= f.size)
 				copy(old, b)

@@ -39,9 +39,14 @@ type version struct {
 
 func (p *pool) init(sector int) {
 	p.sector = sector
-	p.pendings = make([]pending, 1, 64)
-	p.versions = make([]version, 1, slabVersions)
-	p.slabs = [][]byte{make([]byte, slabVersions*sector)}
+	p.pendings = make([]pending, 1)
+	p.versions = make([]version, 1)
+}
+
+// reset frees every pending sector and version at once.
+func (p *pool) reset() {
+	p.pendings, p.freePend = p.pendings[:1], 0
+	p.versions, p.freeVer = p.versions[:1], 0
 }
 
 // bytes is the content of a version that is not zero.
@@ -58,7 +63,7 @@ func (p *pool) newVersion() int32 {
 	}
 	v = int32(len(p.versions))
 	p.versions = append(p.versions, version{})
-	if int(v/slabVersions) == len(p.slabs) {
+	for int(v/slabVersions) >= len(p.slabs) {
 		p.slabs = append(p.slabs, make([]byte, slabVersions*p.sector))
 	}
 	return v

@@ -21,12 +21,12 @@ const Events = 256
 
 // Group is the tasks of one process.
 type Group struct {
+	dead   bool
+	debt   int64
 	loop   *Loop
 	driver Driver
 	skip   Skipper // the driver, if it is one
 	tasks  []*Task
-	dead   bool
-	debt   int64
 	waited [Events]int64
 }
 
