@@ -37,17 +37,17 @@ type naiveWait struct {
 // conflict is PostgreSQL's table of conflicts (documentation, 13.3.1), row by
 // row.
 var conflictTable = map[Mode]string{
-	AccessShare:          ".......X",
-	RowShare:             "......XX",
-	RowExclusive:         "....XXXX",
-	ShareUpdateExclusive: "...XXXXX",
-	Share:                "..XX.xxx",
-	ShareRowExclusive:    "..XXXXXX",
-	Exclusive:            ".XXXXXXX",
-	AccessExclusive:      "XXXXXXXX",
+	AccessShare:          ".......#",
+	RowShare:             "......##",
+	RowExclusive:         "....####",
+	ShareUpdateExclusive: "...#####",
+	Share:                "..##.###",
+	ShareRowExclusive:    "..######",
+	Exclusive:            ".#######",
+	AccessExclusive:      "########",
 }
 
-func conflict(a, b Mode) bool { return conflictTable[a][b-AccessShare] == 'X' }
+func conflict(a, b Mode) bool { return conflictTable[a][b-AccessShare] == '#' }
 
 func (n *naive) ownConflict(owner int, id LockID, mode Mode) bool {
 	return slices.ContainsFunc(n.holds, func(h naiveHold) bool {
