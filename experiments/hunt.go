@@ -43,7 +43,7 @@ type Totals struct {
 	Planned   []faults.Kind     // kinds of fault in some plan
 	Struck    []faults.Kind     // kinds that really struck
 	Marks     map[string]uint64 // how often each was reached
-	Missed    []string          // marks that the scenario asks for and no seed reached
+	Missed    []string          // marks that the scenario asks for, reached less often than Least
 	Hash      uint64            // over the hashes of all seeds, in their order
 	Failures  []Group
 }
@@ -58,9 +58,21 @@ type Group struct {
 // String is the group's name: "durable broken".
 func (g Group) String() string { return g.Check + " " + g.Result.String() }
 
-// Worst is Broken if any seed was, else Undecided if any was.
+// enoughSeeds is how many seeds reach all marks of their scenario; fewer may
+// miss some by chance.
+const enoughSeeds = 50
+
+// Untested reports that marks were missed by a set that is large enough to
+// reach them all: its green means nothing.
+func (t *Totals) Untested() bool { return t.Seeds >= enoughSeeds && len(t.Missed) > 0 }
+
+// Worst is Broken if any seed was, else Undecided if any was or the set is
+// Untested.
 func (t *Totals) Worst() checkers.Result {
 	worst := checkers.Holds
+	if t.Untested() {
+		worst = checkers.Undecided
+	}
 	for _, g := range t.Failures {
 		if g.Result == checkers.Broken {
 			return checkers.Broken
@@ -205,11 +217,7 @@ func FoldHash(set, run uint64) uint64 {
 
 func (t *tally) finish(must []string) {
 	t.Planned, t.Struck = t.planned.list(), t.struck.list()
-	for _, m := range must {
-		if t.Marks[m] == 0 {
-			t.Missed = append(t.Missed, m)
-		}
-	}
+	t.Missed = missing(must, t.Marks)
 }
 
 // kindSet has a bit for each kind of fault.

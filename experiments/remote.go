@@ -155,3 +155,10 @@ func remoteTables(name, about string, load func(*run) workload) Scenario {
 	sc.Space.Config = append(tableDims(), remoteDims()...)
 	return sc
 }
+
+// remoteMixed is local/mixed on storage remote.
+func remoteMixed() Scenario {
+	sc := remoteTables("remote/mixed", mixedAbout, newMixedLoad)
+	sc.Space.Params = localMixed().Space.Params
+	return sc
+}

@@ -39,10 +39,10 @@ func (s Scenario) patience() time.Duration {
 
 // Scenarios lists all scenarios.
 func Scenarios() []Scenario {
-	return []Scenario{localRegister(), remoteRegister(), localTables("local/bank", bankAbout, newBankLoad),
-		localTables("local/tpcb", tpcbAbout, newTPCBLoad),
+	return []Scenario{localRegister(), remoteRegister(), localBank(),
+		localTables("local/tpcb", tpcbAbout, newTPCBLoad), localMixed(),
 		remoteTables("remote/bank", bankAbout, newBankLoad),
-		remoteTables("remote/tpcb", tpcbAbout, newTPCBLoad), demoTornPage()}
+		remoteTables("remote/tpcb", tpcbAbout, newTPCBLoad), remoteMixed(), demoTornPage()}
 }
 
 // Find gives the scenario of a name.
@@ -89,9 +89,7 @@ func localRegister() Scenario {
 		Budget: b,
 		world:  localWorld,
 		load:   newRegisterLoad,
-		must: []string{
-			"buffer.evicted-dirty", "checkpoint.done", "heap.pruned", "wal.segment-recycled", "recovery.redone",
-		},
+		must:   append(localMust(), "heap.pruned"),
 		Space: faults.Space{
 			Scenario: "local/register",
 			Names: faults.Names{
@@ -122,14 +120,36 @@ const bankAbout = "transfers between accounts with a journal, audits in one snap
 func localTables(name, about string, load func(*run) workload) Scenario {
 	sc := localRegister()
 	sc.Name, sc.About, sc.load = name, about, load
-	sc.relational = true
+	sc.relational, sc.must = true, localTablesMust()
 	sc.Space.Scenario = name
+	sc.Space.Names.Marks = append(slices.DeleteFunc(sc.Space.Names.Marks, func(m string) bool { return m == "heap.pruned" }), tableCrashMarks()...)
 	sc.Space.Config = append(tableDims(), slices.DeleteFunc(localDims(), func(d faults.Dim) bool { return d.Key == "disk.profile" })...)
 	// Slower disks make a run with so small a pool wait for reads alone.
 	sc.Space.Config = append(sc.Space.Config, faults.Dim{Key: "disk.profile", Values: []string{"fast", "nvme"}})
 	sc.Space.Params = []faults.Dim{
 		{Key: "clients", Values: []string{"4", "2", "8"}},
 		{Key: "keys", Values: []string{"48", "24"}},
+		{Key: "ops", Values: []string{"160"}},
+	}
+	return sc
+}
+
+// localBank is transfers between accounts.
+func localBank() Scenario {
+	sc := localTables("local/bank", bankAbout, newBankLoad)
+	sc.must = bankMust()
+	return sc
+}
+
+// localMixed is the load of keys and values on a table with several indexes.
+func localMixed() Scenario {
+	sc := localTables("local/mixed", mixedAbout, newMixedLoad)
+	sc.must = mixedMust()
+	sc.Space.Params = []faults.Dim{
+		{Key: "clients", Values: []string{"4", "2", "8"}},
+		{Key: "keys", Values: []string{"48", "96"}},
+		{Key: "group", Values: []string{"8", "4", "16"}},
+		{Key: "writes", Values: []string{"60", "80"}},
 		{Key: "ops", Values: []string{"160"}},
 	}
 	return sc

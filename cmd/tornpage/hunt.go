@@ -117,13 +117,15 @@ func (a *app) totals(sc experiments.Scenario, f *runFlags, t *experiments.Totals
 			names = append(names, fmt.Sprintf("%s in %s", g, plural(len(g.Seeds), "seed")))
 		}
 		word = a.paint(red, strings.Join(names, ", "))
+	} else if t.Untested() {
+		word = a.paint(red, fmt.Sprintf("not clean: it missed %s", plural(uint64(len(t.Missed)), "mark")))
 	}
 	fmt.Fprintf(a.out, "%s: %s from %d, %s: %s simulated in %s (%s), %s, %d of %d planned fault kinds struck, %s, %s, hash %016x\n",
 		sc.Name, plural(t.Seeds, "seed"), f.seed, word, span(t.Virtual), span(wall), speedUp(t.Virtual, wall),
 		plural(t.Kills+t.PowerOffs, "crash point"), len(t.Struck), len(t.Planned), plural(t.Torn, "torn page"),
 		plural(t.Outcomes.All(), "operation"), t.Hash)
 	for _, m := range t.Missed {
-		a.warn("mark %s was never reached: what it stands for is not tested", m)
+		a.warn("mark %s was reached %s, want at least %d: what it stands for is not tested", m, plural(t.Marks[m], "time"), experiments.Least(m))
 	}
 	if never := t.NeverStruck(); len(never) > 0 {
 		a.warn("faults that were planned and never struck: %s", join(never))
