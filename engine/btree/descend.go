@@ -104,6 +104,9 @@ func (t *Tree) moveRight(o *op, k *key, block, level uint32, l latch) (*buffer.F
 
 // lost reports more steps to the right than there are pages.
 func (t *Tree) lost(steps uint32) bool {
+	if steps == 0 {
+		return false
+	}
 	n, err := t.pg.Blocks(t.rel)
 	return err == nil && steps > n
 }

@@ -51,7 +51,7 @@ type Pool struct {
 	m        host.Machine
 	store    Store
 	frames   []Frame
-	index    map[page.ID]int32
+	index    frameIndex
 	hand     int        // the frame that the sweep looks at next
 	passed   uint64     // frames that it has looked at
 	taken    uint64     // pages that frames were given to
@@ -98,7 +98,7 @@ func New(m host.Machine, cfg Config) *Pool {
 	p := &Pool{
 		m:        m,
 		frames:   make([]Frame, cfg.Frames),
-		index:    make(map[page.ID]int32, cfg.Frames),
+		index:    newFrameIndex(cfg.Frames),
 		unpinned: m.NewCond(host.WaitBufferPin),
 		dropping: m.NewCond(host.WaitBufferPin),
 		lsns:     newLSNCache(cfg.Remember),
@@ -159,14 +159,14 @@ func (p *Pool) pin(id page.ID, isNew bool) (*Frame, error) {
 		if p.failed != nil {
 			return nil, p.failed
 		}
-		if i, ok := p.index[id]; ok {
+		if i, ok := p.index.get(id); ok {
 			return p.found(&p.frames[i])
 		}
 		f, err := p.victim()
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := p.index[id]; ok { // somebody brought it meanwhile
+		if _, ok := p.index.get(id); ok { // somebody brought it meanwhile
 			p.Unpin(f)
 			continue
 		}
@@ -225,13 +225,13 @@ func (p *Pool) read(f *Frame, id page.ID) (*Frame, error) {
 func (p *Pool) take(f *Frame, id page.ID) {
 	f.id, f.usage, f.err = id, 1, nil
 	f.mapped = true
-	p.index[id] = f.slot
+	p.index.put(id, f.slot)
 	p.taken++
 }
 
 // unmap makes f the frame of no page.
 func (p *Pool) unmap(f *Frame) {
-	delete(p.index, f.id)
+	p.index.remove(f.id)
 	f.mapped, f.cut = false, false
 	if f.refused {
 		f.refused = false

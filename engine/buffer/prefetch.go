@@ -30,7 +30,7 @@ func (p *Pool) Prefetch(ids ...page.ID) {
 	// More than a quarter of the pool would push out what was read ahead.
 	room := len(p.frames) / 4
 	for _, id := range ids {
-		if _, ok := p.index[id]; ok || len(p.ahead.queue) >= min(prefetchQueue, room) {
+		if _, ok := p.index.get(id); ok || len(p.ahead.queue) >= min(prefetchQueue, room) {
 			continue
 		}
 		p.ahead.queue = append(p.ahead.queue, id)
@@ -46,7 +46,7 @@ func (p *Pool) readAhead() {
 	for p.failed == nil && len(p.ahead.queue) > 0 {
 		id := p.ahead.queue[0]
 		p.ahead.queue = slices.Delete(p.ahead.queue, 0, 1)
-		if _, ok := p.index[id]; ok {
+		if _, ok := p.index.get(id); ok {
 			continue
 		}
 		f := p.spare()

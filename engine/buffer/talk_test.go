@@ -213,7 +213,7 @@ func (k *talk) do(line string) {
 }
 
 func (k *talk) frame(block int) *Frame {
-	i, ok := k.pool.index[id(block)]
+	i, ok := k.pool.index.get(id(block))
 	if !ok {
 		panic(fmt.Sprintf("page %d is in no frame", block))
 	}

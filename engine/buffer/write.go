@@ -29,7 +29,7 @@ func (p *Pool) Dirty(buf []page.ID) []page.ID {
 // WriteBack gives the page to storage if it is still dirty, and blocks until
 // storage has it. Changes made after its copy was taken stay dirty.
 func (p *Pool) WriteBack(id page.ID) error {
-	i, ok := p.index[id]
+	i, ok := p.index.get(id)
 	if !ok {
 		return p.failed // evicted, and so written, or never dirty
 	}

@@ -23,7 +23,7 @@ type Config struct {
 	Lines       int           // line pointers a page may have before it is pruned; 0: as many as fit
 	Pool        buffer.Config // the page pool; small ones make evictions common
 	XIDBatch    uint32        // XIDs a logged horizon reserves; 0: 1,024
-	StatusCache int           // statuses of ended transactions kept at hand; 0: 4,096
+	StatusCache int           // statuses of ended transactions kept at hand; 0: 262,144
 
 	// Relational opens the catalog: sessions can have tables. Without it there
 	// is the thin table only, and the log has no record of anything else.

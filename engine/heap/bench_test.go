@@ -209,3 +209,28 @@ func TestWarm(t *testing.T) {
 		require.NotZero(t, h.Stats.Moved)
 	})
 }
+
+// BenchmarkPlan plans the pruning of full pages on which one row of sixty was
+// updated; there are too many of them for the processor's cache.
+func BenchmarkPlan(b *testing.B) {
+	pages := make([]page.Page, 4096)
+	for i := range pages {
+		p := &pages[i]
+		p.Init(0)
+		for n := uint32(0); ; n++ {
+			if _, ok := p.InsertTuple(0, 0, page.NewTuple(nil, 3+n%50, 0, 4, make([]byte, 97))); !ok {
+				break
+			}
+		}
+		p.SupersedeTuple(uint16(i%50+1), page.Xmax{XID: 90}, page.TID{Block: 1, Offset: 1}, false)
+	}
+	plan := Plan{Indexed: true}
+	x := &serial{xid: 100}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N {
+		if plan.Make(&pages[i*61%len(pages)], x); len(plan.Dead) != 1 {
+			b.Fatal(plan.Dead)
+		}
+	}
+}

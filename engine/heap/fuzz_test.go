@@ -61,6 +61,9 @@ func FuzzHeapPage(f *testing.F) {
 		}
 		plan := &Plan{Indexed: true}
 		plan.Make(p, x)
+		slow := &slowPlan{Plan: Plan{Indexed: true}}
+		slow.make(p, x)
+		comparePlans(t, &slow.Plan, plan)
 		if err := p.Prune(plan.Redirected, plan.Dead, plan.Unused); err != nil {
 			t.Log(err)
 		}

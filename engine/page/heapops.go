@@ -110,11 +110,7 @@ func (p *Page) Prune(redirected, dead, unused []uint16) error {
 		return fmt.Errorf("prune: an offset of redirected %v, dead %v, unused %v is not in use; the page has %d",
 			redirected, dead, unused, p.MaxOffset())
 	}
-	if err := p.Compact(); err != nil {
-		*p = old
-		return err
-	}
-	return nil
+	return p.compact(&old)
 }
 
 // Reclaim makes dead line pointers unused and drops unused ones at the end of

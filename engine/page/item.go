@@ -62,8 +62,9 @@ func (p *Page) SetItemID(off uint16, id ItemID) bool {
 }
 
 // Item is the bytes of a Normal item, within the page; nil for anything else.
-func (p *Page) Item(off uint16) []byte {
-	id := p.ItemID(off)
+func (p *Page) Item(off uint16) []byte { return p.itemOf(p.ItemID(off)) }
+
+func (p *Page) itemOf(id ItemID) []byte {
 	if id.Flags() != Normal {
 		return nil
 	}
@@ -169,32 +170,44 @@ var errItems = errors.New("items overlap or leave the page; restore the page")
 // unused line pointers at the end of the array (PostgreSQL 15 does), zeroes
 // the hole and sets HasFreeLines. An error leaves the page as it was.
 func (p *Page) Compact() error {
+	old := *p
+	return p.compact(&old)
+}
+
+// compact is Compact with a copy of the page, whose line pointers may be
+// different. An error makes the page equal to it.
+func (p *Page) compact(old *Page) error {
 	last := p.MaxOffset()
 	for last > 0 && p.ItemID(last).Flags() == Unused {
 		last--
 	}
-	old := *p
 	special := p.Special()
 	lower := itemPos(last + 1)
 	if special > Size || special < lower || special%Align != 0 {
+		*p = *old
 		return errItems
 	}
 	upper, unused := special, false
-	for off := uint16(1); off <= last; off++ {
-		id := old.ItemID(off)
+	for at := HeaderSize; at < lower; at += ItemIDSize {
+		id := ItemID(le.Uint32(p[at:]))
+		size := id.Len()
 		switch {
 		case id.Flags() == Unused:
 			unused = true
-		case id.Len() > 0: // Normal, or Dead with storage
-			from, size := id.Offset(), id.Len()
+		case size > 0: // Normal, or Dead with storage
+			from := id.Offset()
 			upper -= RoundUp(size)
 			if upper < lower || from < lower || from+size > special {
-				*p = old
+				*p = *old
 				return errItems
 			}
-			copy(p[upper:], old[from:from+size])
-			clear(p[upper+size : upper+RoundUp(size)])
-			p.SetItemID(off, MakeItemID(upper, id.Flags(), size))
+			if from == upper { // it stays
+				clear(p[upper+size : upper+RoundUp(size)])
+				continue
+			}
+			le.PutUint64(p[upper+RoundUp(size)-Align:], 0) // padding
+			copy(p[upper:upper+size], old[from:from+size])
+			le.PutUint32(p[at:], uint32(MakeItemID(upper, id.Flags(), size)))
 		}
 	}
 	clear(p[lower:upper])

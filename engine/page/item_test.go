@@ -133,3 +133,62 @@ func TestCompactIsCanonical(t *testing.T) {
 	require.NoError(t, q.Compact())
 	require.Equal(t, *p, q)
 }
+
+// slowCompact is Compact without its short cuts: it builds the page anew.
+func slowCompact(p *page.Page) (page.Page, bool) {
+	q := *p
+	last := p.MaxOffset()
+	for last > 0 && p.ItemID(last).Flags() == page.Unused {
+		last--
+	}
+	lower, upper := page.HeaderSize+int(last)*page.ItemIDSize, p.Special()
+	if upper > page.Size || upper < lower || upper%page.Align != 0 {
+		return *p, false
+	}
+	clear(q[lower:upper])
+	unused := false
+	for off := uint16(1); off <= last; off++ {
+		id := p.ItemID(off)
+		unused = unused || id.Flags() == page.Unused
+		if id.Flags() == page.Unused || id.Len() == 0 {
+			continue
+		}
+		upper -= page.RoundUp(id.Len())
+		if upper < lower || id.Offset() < lower || id.Offset()+id.Len() > p.Special() {
+			return *p, false
+		}
+		copy(q[upper:], p[id.Offset():id.Offset()+id.Len()])
+		q.SetItemID(off, page.MakeItemID(upper, id.Flags(), id.Len()))
+	}
+	q.SetLower(uint16(lower))
+	q.SetUpper(uint16(upper))
+	q.SetFlag(page.HasFreeLines, unused)
+	return q, true
+}
+
+// TestCompactAgainstSlowTwin compares whole pages, damaged ones included.
+func TestCompactAgainstSlowTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p page.Page
+		p.Init(rapid.SampledFrom([]int{0, 16}).Draw(t, "special"))
+		for range rapid.IntRange(0, 30).Draw(t, "items") {
+			p.AddItem(bytes.Repeat([]byte{0xAB}, rapid.IntRange(1, 400).Draw(t, "size")))
+		}
+		off := rapid.Uint16Range(1, 31)
+		for range rapid.IntRange(0, 8).Draw(t, "freed") {
+			p.SetItemID(off.Draw(t, "free"), 0)
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "rubbish") { // in items' padding and in the hole
+			p[rapid.IntRange(page.HeaderSize+31*page.ItemIDSize, page.Size-1).Draw(t, "at")] ^= 0xFF
+		}
+		if rapid.IntRange(0, 3).Draw(t, "damage") == 0 {
+			from, n := rapid.IntRange(0, page.Size).Draw(t, "from"), rapid.IntRange(0, 500).Draw(t, "len")
+			kind := rapid.SampledFrom([]page.ItemFlags{page.Normal, page.Redirect, page.Dead}).Draw(t, "kind")
+			p.SetItemID(off.Draw(t, "bad"), page.MakeItemID(from, kind, n))
+		}
+		want, ok := slowCompact(&p)
+		err := p.Compact()
+		require.Equal(t, ok, err == nil, "%v", err)
+		require.True(t, want == p, "the pages differ")
+	})
+}

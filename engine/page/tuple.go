@@ -140,8 +140,11 @@ func (t Tuple) LockedOnly() bool { return t.Infomask()&XmaxLockOnly != 0 }
 
 // Tuple is the heap tuple at off, nil where there is none or its header does
 // not fit in the item.
-func (p *Page) Tuple(off uint16) Tuple {
-	t := Tuple(p.Item(off))
+func (p *Page) Tuple(off uint16) Tuple { return p.TupleOf(p.ItemID(off)) }
+
+// TupleOf is Tuple for a line pointer that was read from p.
+func (p *Page) TupleOf(id ItemID) Tuple {
+	t := Tuple(p.itemOf(id))
 	if !t.sane() {
 		return nil
 	}

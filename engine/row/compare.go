@@ -135,9 +135,14 @@ func (k *Key) Comparator() func(a, b []byte) int {
 	return k.Compare
 }
 
-// plain reports an entry of a leaf, without nulls, with 8 bytes of key.
+// plain reports that the first column of an entry, of a pivot or of a search
+// tuple is there and not null, and that 8 bytes follow the header: all of it.
 func plain(t []byte) bool {
-	return len(t) >= keyHead+8 && le.Uint16(t[6:])&(keyNulls|keyAlt) == 0
+	if len(t) < keyHead+8 {
+		return false
+	}
+	info := le.Uint16(t[6:])
+	return info&(keyNulls|keyAlt) == 0 || info&keyNulls == 0 && le.Uint16(t[4:])&pivotAttrs != 0
 }
 
 // Decode appends the values of an entry, or of the columns that a pivot has,

@@ -2,6 +2,7 @@ package row
 
 import (
 	"fmt"
+	"slices"
 
 	"tornpage/engine/invariant"
 	"tornpage/engine/page"
@@ -51,6 +52,9 @@ func (k *Key) Columns() int { return len(k.attrs) }
 
 // Column is the number in the table of the key's column i.
 func (k *Key) Column(i int) int { return k.columns[i] }
+
+// Has reports whether a column of the table, by number, belongs to the key.
+func (k *Key) Has(column int) bool { return slices.Contains(k.columns, column) }
 
 func (k *Key) least() int {
 	var empty Value

@@ -65,6 +65,29 @@ func TestCompare(t *testing.T) {
 	})
 }
 
+// TestComparatorAgainstCompare: the fast comparators are Compare, whatever the
+// bytes: entries, pivots with and without their column, nulls, damage.
+func TestComparatorAgainstCompare(t *testing.T) {
+	table := &row.Table{Name: "t", Columns: []row.Column{{Name: "a", Type: row.Int4}, {Name: "b", Type: row.Int8}, {Name: "c", Type: row.Timestamp}}}
+	rapid.Check(t, func(t *rapid.T) {
+		column := rapid.IntRange(0, 2).Draw(t, "column")
+		k := row.NewKey(table, &row.Index{Name: "x", Columns: []row.IndexColumn{{Column: column, Desc: rapid.Bool().Draw(t, "desc")}}})
+		draw := func(label string) []byte {
+			b := make([]byte, rapid.SampledFrom([]int{0, 7, 8, 12, 15, 16, 16, 16, 24}).Draw(t, label))
+			if len(b) >= 8 {
+				binary.LittleEndian.PutUint16(b[4:], rapid.SampledFrom([]uint16{0, 1, 1, 2, 0x1001, 0x8000, 0x8001}).Draw(t, "offset"))
+				binary.LittleEndian.PutUint16(b[6:], rapid.SampledFrom([]uint16{0, 0, 0x2000, 0x2000, 0x8000, 0xA000}).Draw(t, "info")|uint16(len(b)))
+			}
+			for i := 8; i < len(b); i++ {
+				b[i] = rapid.SampledFrom([]byte{0, 0, 1, 0x7F, 0x80, 0xFF}).Draw(t, "byte")
+			}
+			return b
+		}
+		a, b := draw("a"), draw("b")
+		require.Equal(t, k.Compare(a, b), k.Comparator()(a, b), "%x %x", a, b)
+	})
+}
+
 // TestPivots: pivots with a heap TID, and the one below everything.
 func TestPivots(t *testing.T) {
 	a := accounts()
@@ -148,5 +171,30 @@ func FuzzTuple(f *testing.F) {
 		again, err := s.Decode(s.AppendTuple(nil, 1, values), nil)
 		require.NoError(t, err)
 		requireEqual(t, values, again)
+	})
+}
+
+// TestHas: a column that is not in the key changes nothing about it.
+func TestHas(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		table := drawTable(t)
+		if len(table.Indexes) == 0 {
+			table.Indexes = []row.Index{{Name: "x", Columns: []row.IndexColumn{{Column: 0}}}}
+		}
+		k := row.NewKey(table, &table.Indexes[rapid.IntRange(0, len(table.Indexes)-1).Draw(t, "index")])
+		a, b := drawRow(t, table), drawRow(t, table)
+		for c := range b {
+			if k.Has(c) {
+				b[c] = a[c]
+			}
+		}
+		require.True(t, k.Same(a, b))
+		has := 0
+		for c := range b {
+			if k.Has(c) {
+				has++
+			}
+		}
+		require.Positive(t, has)
 	})
 }

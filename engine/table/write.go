@@ -178,11 +178,11 @@ func (t *Table) update(x *txn.Xact, w *work, r heap.Row, sets []Set) (heap.Resul
 	same := func(ix *Index) bool { return ix.key.Same(w.values, w.want) }
 	hot := true
 	for _, ix := range t.indexes {
-		hot = hot && same(ix)
+		hot = hot && (!ix.touched(sets) || same(ix))
 	}
-	t.entries(w, w.want)
-	defer t.release(x, w)
 	if !hot {
+		t.entries(w, w.want)
+		defer t.release(x, w)
 		if err := t.claimKeys(x, w, same); err != nil {
 			return heap.Done, err
 		}
@@ -193,13 +193,23 @@ func (t *Table) update(x *txn.Xact, w *work, r heap.Row, sets []Set) (heap.Resul
 	}
 	w.fresh = t.schema.AppendTuple(w.fresh[:0], xid, w.want)
 	res, tid, wasHot, err := t.heap.Update(x, r.TID, w.fresh, hot)
-	if err != nil || res != heap.Done {
+	if err != nil || res != heap.Done || wasHot {
 		return res, err
 	}
-	if wasHot {
-		return res, nil
+	if hot { // but there was no room on the page
+		t.entries(w, w.want)
 	}
 	return res, t.addEntries(w, xid, tid)
+}
+
+// touched reports whether an assignment is to a column of the index.
+func (ix *Index) touched(sets []Set) bool {
+	for i := range sets {
+		if ix.key.Has(sets[i].Column) {
+			return true
+		}
+	}
+	return false
 }
 
 // apply changes values as told.

@@ -197,3 +197,33 @@ func TestModes(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusCache: what the cache answers was put into it last, the newest is
+// there, and it has no more than its size.
+func TestStatusCache(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.SampledFrom([]int{1, 4, fineStatuses / 2, fineStatuses, 2 * fineStatuses}).Draw(t, "size")
+		s := NewStatus(nil, nil, n)
+		truth := map[uint32]bool{}
+		xids := rapid.Uint32Range(FirstXID, FirstXID+uint32(rapid.SampledFrom([]int{n, 8 * n}).Draw(t, "span"))-1)
+		for range rapid.IntRange(1, 300).Draw(t, "puts") {
+			xid := xids.Draw(t, "xid")
+			truth[xid] = rapid.Bool().Draw(t, "committed")
+			s.put(xid, truth[xid])
+			got, ok := s.get(xid)
+			require.True(t, ok)
+			require.Equal(t, truth[xid], got)
+		}
+		hits := 0
+		for xid := uint32(FirstXID); xid < FirstXID+uint32(8*n); xid++ {
+			want, put := truth[xid]
+			if got, ok := s.get(xid); ok {
+				hits++
+				require.True(t, put, "%d was never put", xid)
+				require.Equal(t, want, got, "%d", xid)
+			}
+		}
+		require.LessOrEqual(t, hits, n)
+		require.Positive(t, hits)
+	})
+}

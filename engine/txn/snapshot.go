@@ -19,10 +19,6 @@ type Snapshot struct {
 	newer  *Snapshot
 }
 
-// ended reports whether the commit of xid, which has not aborted, is in the
-// snapshot.
-func (s *Snapshot) ended(xid uint32) bool { return s.t.window.end(xid) <= s.LSN }
-
 // Take gives the present snapshot; Give gives it back. Nothing is pruned that
 // it may see. Whoever waits for room on a page must not hold one.
 func (t *Manager) Take() *Snapshot {
@@ -139,21 +135,27 @@ func (v *View) Sees(xid uint32) heap.Verdict {
 }
 
 // Fate implements heap.Fates: what became of xid, for all views and not for
-// this one alone.
+// this one alone. Pruning asks it for every tuple of a page.
 func (v *View) Fate(xid uint32) heap.Fate {
-	if v.t.window.end(xid) == endRunning {
+	switch end := v.t.window.end(xid); {
+	case end == endOld: // before every snapshot: its status decides
+	case end == endRunning:
 		return heap.Running
+	case end == endAborted:
+		return heap.Aborted
+	case end <= v.t.oldest.LSN:
+		return heap.Gone
+	default:
+		return heap.Recent
 	}
-	committed, ok := v.status(xid)
+	committed, ok := v.old(xid)
 	switch {
 	case !ok:
 		return heap.AskFate
 	case !committed:
 		return heap.Aborted
-	case v.t.oldest.ended(xid):
-		return heap.Gone
 	}
-	return heap.Recent
+	return heap.Gone
 }
 
 // status is the final status of an XID that has ended, if it is at hand.

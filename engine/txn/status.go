@@ -7,25 +7,50 @@ import (
 )
 
 // Status is the status of ended transactions: the status pages, reached
-// through the buffer pool, with a small cache before them. Only final answers
-// are cached.
+// through the buffer pool, with a cache before them. Only final answers are
+// cached.
 type Status struct {
 	m     host.Machine
 	pool  *buffer.Pool
-	slots []uint64 // XID << 1 | committed; 0: empty
-	Loads uint64   // lookups that went to a page
+	lines []statusLine
+	shift uint32 // an XID's line is XID >> shift
+	Loads uint64 // lookups that went to a page
 }
 
-// NewStatus makes a cache of n XIDs, rounded up to a power of two; 0: 4,096.
+// statusLine is what is known of neighbouring XIDs.
+type statusLine struct {
+	number uint32 // XID >> shift
+	known  uint32 // bit n: of the n-th XID
+	yes    uint32 // and it has committed
+}
+
+const (
+	// defaultStatuses is how many statuses are at hand. Tuples carry no hint
+	// bits, so pruning asks for the maker of every tuple on its page. 96 KiB;
+	// PostgreSQL 15 keeps up to 128 status pages of 32,768 XIDs
+	// (CLOGShmemBuffers).
+	defaultStatuses = 1 << 18
+	// fineStatuses: a cache of fewer has a line for each XID, so that it really
+	// is as small as it is to be.
+	fineStatuses = 1024
+	lineShift    = 5
+)
+
+// NewStatus makes a cache of n XIDs, rounded up to a power of two; 0: 262,144.
 func NewStatus(m host.Machine, pool *buffer.Pool, n int) *Status {
 	if n == 0 {
-		n = 4096
+		n = defaultStatuses
 	}
 	size := 1
 	for size < n {
 		size *= 2
 	}
-	return &Status{m: m, pool: pool, slots: make([]uint64, size)}
+	s := &Status{m: m, pool: pool}
+	if size >= fineStatuses {
+		s.shift = lineShift
+	}
+	s.lines = make([]statusLine, size>>s.shift)
+	return s
 }
 
 // get is the status of an XID that has ended, if it is at hand. Those below
@@ -35,16 +60,24 @@ func (s *Status) get(xid uint32) (committed, known bool) {
 	if xid < FirstXID {
 		return xid != 0, true
 	}
-	e := s.slots[xid&uint32(len(s.slots)-1)]
-	return e&1 == 1, uint32(e>>1) == xid
+	n := xid >> s.shift
+	l := &s.lines[n&uint32(len(s.lines)-1)]
+	bit := uint32(1) << (xid - n<<s.shift)
+	return l.yes&bit != 0, l.number == n && l.known&bit != 0
 }
 
 func (s *Status) put(xid uint32, committed bool) {
-	e := uint64(xid) << 1
-	if committed {
-		e |= 1
+	n := xid >> s.shift
+	l := &s.lines[n&uint32(len(s.lines)-1)]
+	if l.number != n {
+		*l = statusLine{number: n}
 	}
-	s.slots[xid&uint32(len(s.slots)-1)] = e
+	bit := uint32(1) << (xid - n<<s.shift)
+	l.known |= bit
+	l.yes &^= bit
+	if committed {
+		l.yes |= bit
+	}
 }
 
 // load reads the status from its page. What is not committed there has

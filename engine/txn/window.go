@@ -84,17 +84,20 @@ func (w *window) at(xid uint32) *chunk {
 	return w.chunks[n-w.first]
 }
 
-// end is when xid ended.
+// end is when xid ended. Visibility asks for every version: small enough to be
+// copied to where it is called.
 func (w *window) end(xid uint32) wal.LSN {
-	n := xid / chunkXIDs
-	if n < w.first {
-		return endOld
+	// An XID before the first chunk has an index beyond all others.
+	if i := xid/chunkXIDs - w.first; uint64(i) < uint64(len(w.chunks)) && w.chunks[i] != nil {
+		return w.chunks[i].end[xid%chunkXIDs]
 	}
-	if int(n-w.first) >= len(w.chunks) {
+	return w.outside(xid)
+}
+
+// outside is end of an XID that has no chunk.
+func (w *window) outside(xid uint32) wal.LSN {
+	if n := xid / chunkXIDs; n >= w.first && uint64(n-w.first) >= uint64(len(w.chunks)) {
 		return endRunning
-	}
-	if c := w.chunks[n-w.first]; c != nil {
-		return c.end[xid%chunkXIDs]
 	}
 	return endOld
 }

@@ -214,10 +214,11 @@ func (x *Xact) statusFits(xid uint32) bool {
 
 // Own reports whether xid is one of the transaction's, not rolled back.
 func (x *Xact) Own(xid uint32) bool {
-	n := len(x.live)
-	if n == 0 || xid < x.live[0] || xid > x.live[n-1] {
-		return false
-	}
+	return len(x.live) > 0 && xid >= x.live[0] && x.owns(xid)
+}
+
+// owns is Own for what is not older than the transaction, as most XIDs are.
+func (x *Xact) owns(xid uint32) bool {
 	_, own := slices.BinarySearch(x.live, xid)
 	return own
 }

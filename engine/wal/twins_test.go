@@ -325,3 +325,42 @@ func TestRedoIsDo(t *testing.T) {
 		})
 	})
 }
+
+// slowEnds counts byte by byte.
+func slowEnds(a, b []byte) (prefix, suffix int) {
+	const least = 3
+	n := min(len(a), len(b))
+	for prefix < n && a[prefix] == b[prefix] {
+		prefix++
+	}
+	if prefix < least {
+		prefix = 0
+	}
+	for suffix < n-prefix && a[len(a)-1-suffix] == b[len(b)-1-suffix] {
+		suffix++
+	}
+	if suffix < least {
+		suffix = 0
+	}
+	return prefix, suffix
+}
+
+// TestSharedEndsAgainstSlowTwin: eight bytes at a time find the same ends.
+func TestSharedEndsAgainstSlowTwin(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		few := rapid.SampledFrom([]byte{0, 0, 0, 0, 0, 0, 0, 1})
+		a := rapid.SliceOfN(few, 0, 40).Draw(t, "a")
+		b := rapid.SliceOfN(few, 0, 40).Draw(t, "b")
+		if rapid.Bool().Draw(t, "alike") {
+			b = append([]byte{}, a...)
+			for range rapid.IntRange(0, 2).Draw(t, "changes") {
+				if len(b) > 0 {
+					b[rapid.IntRange(0, len(b)-1).Draw(t, "at")] ^= 0x80
+				}
+			}
+		}
+		prefix, suffix := slowEnds(a, b)
+		p, s := wal.SharedEnds(a, b)
+		require.Equal(t, [2]int{prefix, suffix}, [2]int{p, s}, "%x %x", a, b)
+	})
+}

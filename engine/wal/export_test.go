@@ -1,0 +1,4 @@
+package wal
+
+// SharedEnds is sharedEnds, for tests.
+var SharedEnds = sharedEnds
