@@ -16,10 +16,9 @@ type book struct {
 
 // transfer is one under way: its places in the ledger and in the history.
 type transfer struct {
-	id   int64 // what to write into the journal
-	i    int
-	op   int
-	done bool
+	id int64 // what to write into the journal
+	i  int
+	op int
 }
 
 // begin records the call of a transfer, with a number that no other has.
