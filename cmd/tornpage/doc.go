@@ -14,8 +14,9 @@
 //	K1  Data goes to standard output; progress, warnings, log lines and the
 //	    hint at the next useful command go to standard error.
 //	K2  Exit codes: 0 clean, 1 a check is broken, 2 not known (a check is
-//	    undecided, something could not be run or written), 3 two runs that
-//	    must be equal differ, 64 wrong usage or an unreadable plan.
+//	    undecided, a large set of runs missed what it must reach, something
+//	    could not be run or written), 3 two runs that must be equal differ, 64
+//	    wrong usage or an unreadable plan.
 //	K3  What goes to standard output depends on the arguments alone, but for
 //	    wall time and what is computed from it.
 //	K4  Colour and progress are for terminals; NO_COLOR and --no-color end colour.
