@@ -26,5 +26,6 @@ func TestReuseChangesNothing(t *testing.T) {
 	}
 	require.Greater(t, runtime.NumGoroutine(), before, "the pool keeps coroutines")
 	pool.Close()
-	require.Equal(t, before, runtime.NumGoroutine())
+	// Goroutines that tests before have left may end meanwhile.
+	require.LessOrEqual(t, runtime.NumGoroutine(), before)
 }
